@@ -1,0 +1,28 @@
+// Builds dist/: one entry plus lazy chunks. Only @vscode/ripgrep stays outside, because it carries a binary.
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { build } from "esbuild";
+
+const root = new URL("..", import.meta.url).pathname;
+const { version } = JSON.parse(await readFile(`${root}package.json`, "utf8"));
+await rm(`${root}dist`, { recursive: true, force: true });
+const result = await build({
+  absWorkingDir: decodeURIComponent(root),
+  entryPoints: { main: "src/main.ts" },
+  outdir: "dist",
+  bundle: true,
+  splitting: true,
+  minify: true,
+  metafile: true,
+  keepNames: false,
+  platform: "node",
+  format: "esm",
+  target: "node20.19",
+  external: ["@vscode/ripgrep"],
+  define: { ROOCODE_VERSION: JSON.stringify(version) },
+  // Bundled CommonJS (execa, proper-lockfile, the MCP client) still calls require for Node's own modules.
+  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  logLevel: "warning",
+});
+await writeFile(`${root}dist/meta.json`, JSON.stringify(result.metafile));
+const entry = result.metafile.outputs["dist/main.js"];
+process.stdout.write(`dist/main.js ${Math.round(entry.bytes / 1024)} kB, ${Object.keys(result.metafile.outputs).length} files\n`);

@@ -1,0 +1,5 @@
+// Prints the closing line of scripts/test from vitest's JSON report.
+import { readFile } from "node:fs/promises";
+
+const report = JSON.parse(await readFile(process.argv[2], "utf8"));
+process.stdout.write(`${report.numPassedTests} passed, ${report.numFailedTests} failed\n`);

@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { appendFile, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+export function isErrno(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}
+
+export async function readTextOrUndefined(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return false;
+    throw error;
+  }
+}
+
+type WriteOptions = {
+  /** Permission bits of the new file; 0600 unless said otherwise. */
+  mode?: number;
+  /** Flush to the disk before the rename. */
+  sync?: boolean;
+};
+
+/** Whole or not there: written beside the target, then renamed over it. Missing folders are made, for the owner only. */
+export async function writeAtomic(path: string, content: string | Uint8Array, options: WriteOptions = {}): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const aside = join(folder, `.${basename(path).slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
+  const mode = options.mode ?? 0o600;
+  try {
+    const handle = await open(aside, "wx", mode);
+    try {
+      await handle.writeFile(content);
+      // open() subtracts the umask; the bits that were asked for must hold.
+      await handle.chmod(mode);
+      if (options.sync) await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(aside, path);
+  } catch (error) {
+    await rm(aside, { force: true });
+    throw error;
+  }
+}
+
+/** One whole line at the end of the file, in one write. `value` becomes JSON. */
+export async function appendLine(path: string, value: unknown): Promise<void> {
+  const line = `${JSON.stringify(value)}\n`;
+  try {
+    await appendFile(path, line, { mode: 0o600 });
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw error;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await appendFile(path, line, { mode: 0o600 });
+  }
+}

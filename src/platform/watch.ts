@@ -1,0 +1,16 @@
+import { type FSWatcher, watch } from "node:fs";
+
+/**
+ * Watches one folder by file events (a mailbox's `new/`). Undefined where the system refuses (EMFILE, ENOSPC, no inotify):
+ * the caller then sweeps more often. `onChange` may be called too often, never with a promise of what changed.
+ */
+export function watchFolder(path: string, onChange: () => void): { close(): void } | undefined {
+  let watcher: FSWatcher;
+  try {
+    watcher = watch(path, { persistent: false }, onChange);
+  } catch {
+    return undefined;
+  }
+  watcher.on("error", () => watcher.close());
+  return watcher;
+}

@@ -1,0 +1,54 @@
+import type { AssistantMessage, Message, ToolUseBlock, UserMessage } from "./message.ts";
+import type { ModelErrorKind, Usage } from "./model.ts";
+import type { PermissionDecision, PermissionMode, PermissionRequest } from "./permission.ts";
+import type { Tool, ToolResult } from "./tool.ts";
+
+/** Mail and reminders for the next request; `mail` are ids of the envelopes that the reminder holds. */
+export type Pending = { reminder: string; mail: string[] };
+
+export type AgentSpec = {
+  name: string;
+  system: string;
+  tools: readonly Tool[];
+  model: string;
+  cwd: string;
+  mode: PermissionMode;
+  maxTurns: number;
+  history: readonly Message[];
+  /** They go inside the last result of the round, or wake an idle agent as a user message. */
+  pending?: () => Promise<Pending | undefined>;
+};
+
+export type LoopEndReason = "end_turn" | "max_turns" | "aborted" | "refusal" | "unknown_tools" | "repeating" | "budget" | "error";
+
+export type AgentEvent =
+  | { type: "turn_start"; turn: number }
+  | { type: "stream_text" | "stream_thinking"; text: string }
+  | { type: "tool_use"; call: ToolUseBlock }
+  | { type: "tool_progress"; id: string; text: string }
+  | { type: "tool_result"; call: ToolUseBlock; result: ToolResult }
+  | { type: "permission"; id: string; request: PermissionRequest; decision: PermissionDecision }
+  | { type: "state"; state: "calling" | "running_tools" | "need_confirm" | "rate_limited" | "compacting" }
+  | { type: "retry"; attempt: number; max: number; delayMs: number; kind: ModelErrorKind }
+  | { type: "attempt_reset"; reason: string }
+  | { type: "notice"; text: string }
+  | { type: "message"; message: UserMessage | AssistantMessage; usage?: Usage; mail?: readonly string[] }
+  /** All results of the round are out; the ids in `mail` may be acknowledged once this was taken. */
+  | { type: "round_end"; reminder?: string; mail?: readonly string[] }
+  | { type: "compacted"; tokensBefore: number; tokensAfter: number }
+  | {
+      type: "loop_complete";
+      reason: LoopEndReason;
+      text: string;
+      turns: number;
+      usage: Usage;
+      error?: { kind: ModelErrorKind; message: string };
+    };
+
+export type LoopComplete = Extract<AgentEvent, { type: "loop_complete" }>;
+/** `mail`: ids of the envelopes that `message` holds, when mail woke the agent. */
+export type AgentInput = { message: UserMessage; mail?: readonly string[] };
+export interface Agent {
+  run(input: AgentInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
+}
+export type CreateAgent = (spec: AgentSpec) => Promise<Agent>;

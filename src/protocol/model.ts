@@ -1,0 +1,56 @@
+import type { AssistantMessage, Message } from "./message.ts";
+
+export type StopReason =
+  | "end_turn"
+  | "tool_use"
+  | "max_tokens"
+  | "context"
+  | "pause"
+  | "refusal"
+  | "stop_sequence"
+  | "error"
+  | `other:${string}`;
+/** `input` counts what was neither read from nor written to a cache: input + cacheRead + cacheWrite is the prompt. */
+export type Usage = { input: number; output: number; cacheRead: number; cacheWrite: number };
+export type ToolSpec = { name: string; description: string; inputSchema: Record<string, unknown> };
+export type ModelRequest = { model: string; system: string; messages: readonly Message[]; tools: readonly ToolSpec[]; maxTokens: number };
+
+export type ModelErrorKind =
+  | "rate_limit"
+  | "overloaded"
+  | "server"
+  | "network"
+  | "truncated"
+  | "stalled"
+  | "parse"
+  | "auth"
+  | "invalid_request"
+  | "context_length"
+  | "quota";
+
+/** What every provider's stream becomes: the words of the SSE vectors. Exactly one `end`, last; after an `error` it says "error". */
+export type ModelEvent =
+  | { type: "text"; text: string }
+  | { type: "thinking"; text: string }
+  | { type: "tool_start"; index: number; id: string; name: string }
+  | { type: "tool_delta"; index: number; json: string }
+  /** `input` is null when the arguments were no JSON object: answered with an error, never run. */
+  | { type: "tool_end"; index: number; id: string; name: string; input: Record<string, unknown> | null }
+  | { type: "error"; kind: ModelErrorKind; retryable: boolean; text: string; retryAfterMs?: number }
+  | { type: "end"; stop: StopReason; usage: Usage; message: AssistantMessage };
+
+/** Never throws: a failure is an `error` event followed by `end`, before the first byte too. An abort ends the stream without `end`. */
+export interface ModelClient {
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+  };
+}

@@ -1,0 +1,24 @@
+import type { Access } from "./tool.ts";
+
+export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+/** In an agent's definition only; runtime turns it into a mode (spec.md, section 9). */
+export type DefinitionMode = PermissionMode | "dontAsk";
+export type PermissionLayer = "danger" | "path" | "rule" | "mode" | "human";
+export type PermissionRequest = { agent: string; tool: string; access: Access };
+/** A sticky ask is turned into allow by a person, or by a rule whose text is the whole command; never by a mode or a wildcard. */
+export type PermissionDecision = {
+  decision: "allow" | "deny" | "ask";
+  sticky: boolean;
+  layer: PermissionLayer;
+  rule?: string;
+  reason: string;
+  parts?: readonly string[];
+};
+export type FinalDecision = PermissionDecision & { decision: "allow" | "deny" };
+/** Asks the person where the layers say "ask", so what comes back is final. */
+export type Authorize = (request: PermissionRequest, signal: AbortSignal) => Promise<FinalDecision>;
+/** What a person answered. "always" also writes the narrowest rule into the local layer. */
+export type HumanAnswer = "yes" | "no" | "always";
+/** `undefined` when no human is there: the ask becomes a denial. */
+export type AskHuman = (request: PermissionRequest, decision: PermissionDecision, signal: AbortSignal) => Promise<HumanAnswer | undefined>;
