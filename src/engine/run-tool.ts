@@ -1,0 +1,68 @@
+import type { AgentEvent } from "../protocol/agent.ts";
+import { ToolInputError } from "../protocol/errors.ts";
+import type { FireHook } from "../protocol/hook.ts";
+import type { ToolUseBlock } from "../protocol/message.ts";
+import type { Authorize } from "../protocol/permission.ts";
+import { errorResult, type Tool, type ToolResult } from "../protocol/tool.ts";
+
+export type RunToolOptions = {
+  agent: string;
+  cwd: string;
+  tools: ReadonlyMap<string, Tool>;
+  authorize: Authorize;
+  fireHook?: FireHook;
+  /** First layer of memory: a large result goes to disk, a preview of at most `maxCharacters` stays. */
+  shrink: (call: ToolUseBlock, result: ToolResult, maxCharacters: number) => Promise<ToolResult>;
+};
+
+/** A call after parse, hook and permission: it either has its result already (an error) or can be run. */
+export type PreparedCall = { call: ToolUseBlock } & (
+  | { type: "answered"; result: ToolResult }
+  | { type: "ready"; run(signal: AbortSignal, progress: (text: string) => void): Promise<ToolResult> }
+);
+
+/** The one place that runs a tool: parse, hook (a changed input is parsed again), authorize, run, hook. Never throws but for a bug. */
+export async function prepareCall(
+  original: ToolUseBlock,
+  options: RunToolOptions,
+  signal: AbortSignal,
+  emit: (event: AgentEvent) => void,
+): Promise<PreparedCall> {
+  const answered = (result: ToolResult): PreparedCall => ({ call: original, type: "answered", result });
+  const tool = options.tools.get(original.name);
+  if (!tool) return answered(errorResult(`There is no tool "${original.name}". Tools: ${[...options.tools.keys()].join(", ")}.`));
+  if (original.malformed !== undefined) {
+    return answered(errorResult(`The arguments of ${original.name} were no JSON object, so it was not run. Send the call again.`));
+  }
+  try {
+    let input = tool.parse(original.input);
+    const hooked = await options.fireHook?.({ event: "pre_tool_use", tool: tool.name, input }, signal);
+    if (hooked?.block !== undefined) return answered(errorResult(`Permission denied: a hook refused this call. ${hooked.block}`));
+    if (hooked?.updatedInput) input = tool.parse(hooked.updatedInput);
+
+    const request = { agent: options.agent, tool: tool.name, access: tool.access(input) };
+    const decision = await options.authorize(request, signal);
+    emit({ type: "permission", id: original.id, request, decision });
+    if (decision.decision === "deny") {
+      const text = decision.layer === "human" ? decision.reason : `Permission denied: ${decision.reason}`;
+      return answered(errorResult(text));
+    }
+    const run = async (runSignal: AbortSignal, progress: (text: string) => void): Promise<ToolResult> => {
+      const context = { cwd: options.cwd, callId: original.id, signal: runSignal, progress };
+      const result = await tool.run(input, context).catch((error: unknown) => failure(tool.name, error, runSignal));
+      await options.fireHook?.({ event: "post_tool_use", tool: tool.name, input, result }, signal);
+      return result;
+    };
+    return { call: original, type: "ready", run };
+  } catch (error) {
+    if (error instanceof ToolInputError) return answered(errorResult(error.message));
+    if (signal.aborted) return answered(errorResult("Not started: interrupted by the user."));
+    throw error;
+  }
+}
+
+/** Every failure of a tool is a result for the model. */
+function failure(name: string, error: unknown, signal: AbortSignal): ToolResult {
+  if (signal.aborted) return errorResult("Interrupted by the user.");
+  return errorResult(`${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+}

@@ -1,0 +1,26 @@
+import type { ToolResultBlock, ToolUseBlock, UserMessage } from "./message.ts";
+import type { ToolResult } from "./tool.ts";
+
+/** A result as the model gets it: never without content. */
+export function resultBlock(call: Pick<ToolUseBlock, "id">, result: ToolResult): ToolResultBlock {
+  const content = result.content.filter((block) => block.type !== "text" || block.text !== "");
+  return {
+    type: "tool_result",
+    toolUseId: call.id,
+    content: content.length > 0 ? content : [{ type: "text", text: "(no output)" }],
+    isError: result.isError ?? false,
+  };
+}
+
+/**
+ * All results of a round in one user message. A reminder stands inside the last result: text behind the results would teach
+ * the model to end its turn. The loop and a session that is loaded again build it here, so both give the same bytes.
+ */
+export function resultsMessage(results: readonly ToolResultBlock[], reminder: string | undefined): UserMessage {
+  const content = results.map((result, index) =>
+    reminder && index === results.length - 1
+      ? { ...result, content: [...result.content, { type: "text" as const, text: reminder }] }
+      : result,
+  );
+  return { role: "user", content };
+}

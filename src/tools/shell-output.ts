@@ -1,0 +1,65 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+
+const HEAD_CHARACTERS = 10_000;
+const TAIL_CHARACTERS = 18_000;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Output of a command, bounded: head and tail stay in memory; once it is longer, the whole goes to `path`, up to 64 MiB. */
+export class ShellOutput {
+  readonly #path: string;
+  #head = "";
+  #tail = "";
+  #characters = 0;
+  #fd: number | undefined;
+  #fileBytes = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  add(text: string): void {
+    this.#characters += text.length;
+    const room = HEAD_CHARACTERS - this.#head.length;
+    if (room > 0) this.#head += text.slice(0, room);
+    const rest = room > 0 ? text.slice(room) : text;
+    if (rest !== "") {
+      this.#toFile(rest);
+      this.#tail = `${this.#tail}${rest}`;
+      if (this.#tail.length > TAIL_CHARACTERS * 2) this.#tail = this.#tail.slice(-TAIL_CHARACTERS);
+    }
+  }
+
+  #toFile(text: string): void {
+    if (this.#fileBytes >= MAX_FILE_BYTES) return;
+    if (this.#fd === undefined) {
+      // The head only fits the memory; a file begins with it, so that it is whole.
+      this.#fd = openSync(this.#path, "w", 0o600);
+      this.#fileBytes += writeSync(this.#fd, this.#head);
+    }
+    this.#fileBytes += writeSync(this.#fd, text);
+  }
+
+  /** The text for the model; says what was left out and where it lies. */
+  finish(): string {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+    if (this.#tail.length <= TAIL_CHARACTERS) return this.#head + this.#tail;
+    const tail = this.#tail.slice(-TAIL_CHARACTERS).replace(/^[\uDC00-\uDFFF]/, "");
+    const dropped = this.#characters - this.#head.length - tail.length;
+    const whole = this.#fileBytes >= MAX_FILE_BYTES ? `the first ${MAX_FILE_BYTES} bytes are` : "the whole is";
+    return `${this.#head}\n[… ${dropped} characters left out; ${whole} in ${this.#path} …]\n${tail}`;
+  }
+}
+
+/** Escape sequences and control codes that would act on a terminal, made harmless; a carriage return keeps what it would overwrite. */
+export function plainText(output: string): string {
+  return (
+    output
+      .replaceAll(/\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g, "")
+      .replaceAll(/\x1b[[()#;?]*[0-9;:]*[A-Za-z@^`{|}~<=>]/g, "")
+      .replaceAll("\r\n", "\n")
+      .replaceAll("\r", "\n")
+      // Tab and newline stay.
+      .replaceAll(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, "")
+  );
+}
