@@ -1,3 +1,19 @@
+import { reportError } from "./interaction/report-error.ts";
+
 declare const ROOCODE_VERSION: string;
 
-if (process.argv[2] === "--version") process.stdout.write(`${ROOCODE_VERSION}\n`);
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => reportError(error, process.argv.includes("--debug")));
+
+/** The first words decide what loads: most commands need yargs, a teammate's start must not pay for it. */
+async function main(argv: string[]): Promise<number> {
+  if (argv[0] === "--version" || argv[0] === "-v") {
+    process.stdout.write(`${ROOCODE_VERSION}\n`);
+    return 0;
+  }
+  if (argv[0] === "worker" && argv[1] === "--boot" && argv[2] !== undefined) {
+    const { bootWorker } = await import("./interaction/commands/worker.ts");
+    return bootWorker(argv[2]);
+  }
+  const { runCommandLine } = await import("./interaction/commands/cli.ts");
+  return runCommandLine(argv, ROOCODE_VERSION);
+}

@@ -1,0 +1,76 @@
+import yargs from "yargs";
+import { UserError } from "../../protocol/errors.ts";
+import { PERMISSION_MODES } from "../../protocol/permission.ts";
+import { OUTPUT_FORMATS } from "../print.ts";
+
+/** Reads the command line and runs one command; resolves with its exit code. */
+export async function runCommandLine(argv: readonly string[], version: string): Promise<number> {
+  let exitCode = 0;
+  const run = (command: Promise<number>) =>
+    command.then((code) => {
+      exitCode = code;
+    });
+
+  await yargs([...argv])
+    .scriptName("roocode")
+    .usage('$0 [prompt]\n\nA coding agent in the terminal, and a team of them: roocode team "goal"')
+    .parserConfiguration({ "populate--": true })
+    .options({
+      model: { type: "string", describe: "Model, as [provider/]id or sonnet, opus, haiku", global: true },
+      "permission-mode": { choices: PERMISSION_MODES, describe: "What needs asking", global: true },
+      "add-dir": { type: "string", array: true, describe: "Another folder that file tools may use", global: true },
+      trust: { type: "boolean", describe: "Trust this folder's allow rules without asking", global: true },
+      debug: { type: "boolean", describe: "Show a stack on errors", global: true },
+    })
+    .command(
+      "$0 [prompt..]",
+      "Talk to the agent in this folder; with -p print the answer and exit",
+      (builder) =>
+        builder
+          .positional("prompt", { type: "string", array: true })
+          .option("print", { alias: "p", type: "boolean", describe: "Run to completion without a question, answer on stdout" })
+          .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const, describe: "What -p prints" })
+          .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run" })
+          .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
+          .option("resume", { type: "string", describe: "Go on with the session of this id" })
+          .option("verbose", { type: "boolean", hidden: true }),
+      (args) => {
+        const words = [...(args.prompt ?? []), ...doubleDash(args)].join(" ");
+        const common = {
+          ...args,
+          prompt: words === "" ? undefined : words,
+          resume: args.resume ?? (args.continue ? "latest" : undefined),
+        };
+        if (args.print) return run(import("./print.ts").then(({ printCommand }) => printCommand(common)));
+        return run(import("./chat.ts").then(({ chatCommand }) => chatCommand(common)));
+      },
+    )
+    .command("debug", false, (builder) =>
+      builder.command(
+        "stream",
+        "Provider bytes on stdin to normalised events as JSON lines",
+        (stream) => stream.option("protocol", { choices: ["anthropic", "openai"] as const, demandOption: true }),
+        ({ protocol }) =>
+          run(
+            import("./debug-stream.ts").then(async ({ debugStream }) => {
+              await debugStream(protocol, process.stdin, (line) => process.stdout.write(line));
+              return 0;
+            }),
+          ),
+      ),
+    )
+    .version(version)
+    .help()
+    .strict()
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw error ?? new UserError(`${message} See: roocode --help`);
+    })
+    .parseAsync();
+  return exitCode;
+}
+
+function doubleDash(args: Record<string, unknown>): string[] {
+  const rest = args["--"];
+  return Array.isArray(rest) ? rest.map(String) : [];
+}

@@ -1,0 +1,157 @@
+import type { AgentEvent } from "../protocol/agent.ts";
+import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import { resultText } from "../protocol/tool.ts";
+import { endText } from "./print.ts";
+
+export type Terminal = {
+  input: NodeJS.ReadStream;
+  output: NodeJS.WriteStream;
+  /** Colours and cursor movement make sense. */
+  isScreen: boolean;
+};
+
+/** Lines that a person reads, and questions by readline. Owns no agent state; several agents may write to one screen. */
+export class PlainScreen {
+  readonly #terminal: Terminal;
+  #openLine = false;
+  #questions: Promise<unknown> = Promise.resolve();
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  line(text: string): void {
+    this.#endLine();
+    this.#terminal.output.write(`${visible(text)}\n`);
+  }
+
+  dim(text: string): void {
+    this.line(this.#terminal.isScreen ? `\x1b[2m${text}\x1b[22m` : text);
+  }
+
+  /** Draws one event; `who` stands before the lines of an agent that shares the screen. */
+  event(event: AgentEvent, who = ""): void {
+    const prefix = who === "" ? "" : `${who}: `;
+    switch (event.type) {
+      case "stream_text":
+        if (who === "") {
+          this.#terminal.output.write(visible(event.text));
+          this.#openLine = !event.text.endsWith("\n");
+        }
+        break;
+      case "message":
+        if (event.message.role === "assistant") {
+          if (who === "") this.#endLine();
+          else for (const block of event.message.content) if (block.type === "text") this.line(`${prefix}${block.text}`);
+        }
+        break;
+      case "tool_use":
+        this.dim(`${prefix}● ${event.call.name}${shortInput(event.call.input)}`);
+        break;
+      case "tool_result":
+        if (event.result.isError) this.dim(`${prefix}  ✗ ${firstLine(resultText(event.result))}`);
+        else if (event.result.display?.type === "diff" && who === "") this.dim(indent(event.result.display.patch, 40));
+        else this.dim(`${prefix}  ${firstLine(resultText(event.result))}`);
+        break;
+      case "retry":
+        this.dim(`${prefix}${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs / 100) / 10} s`);
+        break;
+      case "attempt_reset":
+      case "notice":
+        this.dim(`${prefix}${event.type === "notice" ? event.text : event.reason}`);
+        break;
+      case "loop_complete":
+        if (event.reason !== "end_turn") this.line(`${prefix}${endText(event)}`);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** One question at a time; undefined when the input ended or the signal came first. */
+  ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
+    const asked = this.#questions.then(() => this.#askNow(question, signal));
+    this.#questions = asked;
+    return asked;
+  }
+
+  async #askNow(question: string, signal?: AbortSignal): Promise<string | undefined> {
+    if (signal?.aborted) return undefined;
+    const { createInterface } = await import("node:readline/promises");
+    this.#endLine();
+    const reader = createInterface({ input: this.#terminal.input, output: this.#terminal.output });
+    const closed = new AbortController();
+    reader.once("close", () => closed.abort());
+    reader.once("SIGINT", () => {
+      reader.close();
+      process.kill(process.pid, "SIGINT");
+    });
+    try {
+      return await reader.question(visible(question), { signal: signal ? AbortSignal.any([signal, closed.signal]) : closed.signal });
+    } catch {
+      // Aborted: answered elsewhere, interrupted, or the input is at its end.
+      this.#terminal.output.write("\n");
+      return undefined;
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** `alice: Bash(npm test) [y]es [n]o [a]lways`. */
+  async askPermission(
+    request: PermissionRequest,
+    decision: PermissionDecision,
+    alwaysRule: string | undefined,
+    signal: AbortSignal,
+  ): Promise<HumanAnswer | undefined> {
+    const what = `${request.agent}: ${request.tool}(${request.access.subject})`;
+    const always = alwaysRule === undefined ? "" : ` [a]lways (${alwaysRule})`;
+    for (;;) {
+      const answer = await this.ask(`${what} — ${decision.reason}\n  [y]es [n]o${always} > `, signal);
+      switch (answer?.trim().toLowerCase()) {
+        case undefined:
+          return undefined;
+        case "y":
+        case "yes":
+          return "yes";
+        case "n":
+        case "no":
+          return "no";
+        case "a":
+        case "always":
+          if (alwaysRule !== undefined) return "always";
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  #endLine(): void {
+    if (this.#openLine) this.#terminal.output.write("\n");
+    this.#openLine = false;
+  }
+}
+
+/** What a model, tool or file says can't act on the terminal: control codes are shown, the own dim marks stay. */
+function visible(text: string): string {
+  return text.replaceAll(/\x1b(?!\[2?2?m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\u202a-\u202e\u2066-\u2069]/g, (code) => {
+    return `\\x${(code.codePointAt(0) ?? 0).toString(16).padStart(2, "0")}`;
+  });
+}
+
+function shortInput(input: Record<string, unknown>): string {
+  const first = Object.values(input).find((value) => typeof value === "string");
+  return typeof first === "string" ? `(${firstLine(first)})` : "";
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+}
+
+function indent(text: string, maxLines: number): string {
+  const lines = text.trimEnd().split("\n");
+  const shown = lines.slice(0, maxLines).map((line) => `    ${line}`);
+  return lines.length > maxLines ? `${shown.join("\n")}\n    … ${lines.length - maxLines} more lines` : shown.join("\n");
+}

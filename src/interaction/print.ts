@@ -1,0 +1,143 @@
+import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
+import type { Message } from "../protocol/message.ts";
+import { addUsage, NO_USAGE, type Usage } from "../protocol/model.ts";
+import { exitCodeOf } from "./output.ts";
+
+export const OUTPUT_FORMATS = ["text", "json", "stream-json", "events"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+export type PrintOptions = {
+  format: OutputFormat;
+  sessionId: string;
+  agent: string;
+  model: string;
+  cwd: string;
+  permissionMode: string;
+  tools: readonly string[];
+  write(text: string): void;
+  /** Progress and warnings; never the answer. */
+  note(text: string): void;
+  openQuestions(): number;
+};
+
+/** Prints one run to its end and gives its exit code. On stdout: the answer (text), one object (json) or JSON lines. */
+export async function printRun(events: AsyncIterable<AgentEvent>, options: PrintOptions): Promise<number> {
+  const started = performance.now();
+  const denials: { tool_name: string; tool_use_id: string; tool_input: unknown }[] = [];
+  const calls = new Map<string, unknown>();
+  const line = (value: unknown) => options.write(`${JSON.stringify(value)}\n`);
+  let usage: Usage = NO_USAGE;
+  let end: LoopComplete | undefined;
+  if (options.format === "stream-json") line(initLine(options));
+  if (options.format === "events") line({ type: "start", version: 1, session: options.sessionId, agent: options.agent });
+
+  for await (const event of events) {
+    if (options.format === "events") line(event);
+    switch (event.type) {
+      case "message":
+        if (event.usage) usage = addUsage(usage, event.usage);
+        if (options.format === "stream-json" && event.message.role === "assistant") line(streamLine(event.message, options, event.usage));
+        break;
+      case "tool_use":
+        calls.set(event.call.id, event.call.input);
+        break;
+      case "permission":
+        if (event.decision.decision === "deny") {
+          denials.push({ tool_name: event.request.tool, tool_use_id: event.id, tool_input: calls.get(event.id) ?? {} });
+          if (options.format === "text")
+            options.note(`denied: ${event.request.tool}(${event.request.access.subject.slice(0, 200)}): ${event.decision.reason}`);
+        }
+        break;
+      case "tool_result":
+        if (options.format === "stream-json") line(resultLine(event, options));
+        break;
+      case "retry":
+        if (options.format !== "events")
+          options.note(`${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs)} ms`);
+        break;
+      case "notice":
+        if (options.format !== "events") options.note(event.text);
+        break;
+      case "loop_complete":
+        end = event;
+        break;
+      default:
+        break;
+    }
+  }
+  if (!end) throw new Error("The agent loop ended without loop_complete.");
+  const code = exitCodeOf(end, options.openQuestions());
+  if (options.format === "text") {
+    if (end.text !== "" && end.reason === "end_turn") options.write(`${end.text}\n`);
+    else if (end.reason !== "end_turn") options.note(endText(end));
+  } else if (options.format !== "events") {
+    line({
+      type: "result",
+      subtype: end.reason === "end_turn" ? "success" : end.reason === "max_turns" ? "error_max_turns" : "error_during_execution",
+      is_error: code !== 0,
+      num_turns: end.turns,
+      duration_ms: Math.round(performance.now() - started),
+      result: end.reason === "end_turn" ? end.text : endText(end),
+      session_id: options.sessionId,
+      usage: wireUsage(usage),
+      total_cost_usd: 0,
+      permission_denials: denials,
+    });
+  }
+  return code;
+}
+
+export function endText(end: LoopComplete): string {
+  if (end.error) return end.error.message;
+  if (end.reason === "aborted") return "Interrupted.";
+  return end.text;
+}
+
+function initLine(options: PrintOptions): unknown {
+  return {
+    type: "system",
+    subtype: "init",
+    session_id: options.sessionId,
+    cwd: options.cwd,
+    model: options.model,
+    permissionMode: options.permissionMode,
+    tools: options.tools,
+    mcp_servers: [],
+  };
+}
+
+function streamLine(message: Extract<Message, { role: "assistant" }>, options: PrintOptions, usage: Usage | undefined): unknown {
+  const content = message.content.flatMap((block): unknown[] => {
+    switch (block.type) {
+      case "text":
+        return [{ type: "text", text: block.text }];
+      case "thinking":
+        return [{ type: "thinking", thinking: block.text, signature: block.signature ?? "" }];
+      case "tool_use":
+        return [{ type: "tool_use", id: block.id, name: block.name, input: block.input }];
+      case "opaque":
+        return [];
+    }
+  });
+  const body = { role: "assistant", model: message.model, content, ...(usage ? { usage: wireUsage(usage) } : {}) };
+  return { type: "assistant", message: body, parent_tool_use_id: null, session_id: options.sessionId };
+}
+
+function resultLine({ call, result }: Extract<AgentEvent, { type: "tool_result" }>, options: PrintOptions): unknown {
+  const content = result.content.map((block) =>
+    block.type === "text"
+      ? { type: "text", text: block.text }
+      : { type: "image", source: { type: "base64", media_type: block.mediaType, data: block.data } },
+  );
+  const block = { type: "tool_result", tool_use_id: call.id, content, is_error: result.isError ?? false };
+  return { type: "user", message: { role: "user", content: [block] }, parent_tool_use_id: null, session_id: options.sessionId };
+}
+
+function wireUsage(usage: Usage): unknown {
+  return {
+    input_tokens: usage.input,
+    output_tokens: usage.output,
+    cache_read_input_tokens: usage.cacheRead,
+    cache_creation_input_tokens: usage.cacheWrite,
+  };
+}

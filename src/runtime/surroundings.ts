@@ -1,0 +1,52 @@
+import { homedir, release, type } from "node:os";
+import type { Environment } from "../engine/system-prompt.ts";
+import { type DataPaths, dataPaths, projectPaths } from "../platform/paths.ts";
+import { findRepository, type Repository } from "../platform/repository.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import { loadSettings, type Settings } from "./settings.ts";
+
+/** Global flags; they beat the environment, which beats settings. */
+export type GlobalFlags = {
+  model?: string | undefined;
+  permissionMode?: PermissionMode | undefined;
+  addDir?: readonly string[] | undefined;
+  trust?: boolean | undefined;
+  debug?: boolean | undefined;
+};
+
+/** Where an agent runs and what is in force there; read once at the start. */
+export type Surroundings = {
+  cwd: string;
+  home: string;
+  env: NodeJS.ProcessEnv;
+  data: DataPaths;
+  repository: Repository | undefined;
+  /** Top of the checkout, or the working folder outside of one. */
+  root: string;
+  /** Whose settings, rules and trust count: for a worktree, the primary checkout's. */
+  projectRoot: string;
+  settings: Settings;
+  warnings: string[];
+  flags: GlobalFlags;
+};
+
+export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flags: GlobalFlags): Promise<Surroundings> {
+  const home = env.HOME ?? homedir();
+  const data = dataPaths(home, env.ROOCODE_HOME);
+  const repository = findRepository(cwd);
+  const root = repository?.top ?? cwd;
+  const projectRoot = repository?.primary ?? cwd;
+  const project = projectPaths(projectRoot);
+  const { settings, warnings } = await loadSettings({ user: data.config, project: project.config, local: project.localConfig });
+  return { cwd, home, env, data, repository, root, projectRoot, settings, warnings, flags };
+}
+
+export function environmentOf({ cwd, repository }: Surroundings): Environment {
+  return {
+    cwd,
+    os: `${type()} ${release()}`,
+    shell: "bash",
+    ...(repository ? { gitBranch: repository.branch ?? "(detached HEAD)" } : {}),
+    date: new Date().toISOString().slice(0, 10),
+  };
+}

@@ -1,0 +1,35 @@
+import type { ToolSpec } from "../protocol/model.ts";
+import type { Tool } from "../protocol/tool.ts";
+import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import { type BashOptions, bashTool, type ShellState } from "../tools/builtin/bash.ts";
+import { editFileTool } from "../tools/builtin/edit-file.ts";
+import { globTool } from "../tools/builtin/glob.ts";
+import { grepTool } from "../tools/builtin/grep.ts";
+import { readFileTool } from "../tools/builtin/read-file.ts";
+import { writeFileTool } from "../tools/builtin/write-file.ts";
+import { FileState } from "../tools/file-state.ts";
+
+export type WorkTools = {
+  shell: ShellState;
+  bash: BashOptions;
+  askUser: AskUser;
+  settings: { allowWrite?: boolean | undefined; allowBash?: boolean | undefined };
+};
+
+/** The tools of an agent that works on code, made for this agent: its own file state, its own shell folder. */
+export function workTools({ shell, bash, askUser, settings }: WorkTools): Tool[] {
+  const files = new FileState();
+  return [
+    readFileTool(files),
+    ...(settings.allowWrite === false ? [] : [writeFileTool(files), editFileTool(files)]),
+    globTool(),
+    grepTool(),
+    ...(settings.allowBash === false ? [] : [bashTool(shell, bash)]),
+    askUserTool(askUser),
+  ];
+}
+
+/** What the model sees, in a stable order: a conversation sends it again byte for byte. */
+export function toApiFormat(tools: readonly Tool[]): ToolSpec[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
