@@ -1,0 +1,110 @@
+import type { Pending } from "../protocol/agent.ts";
+import type { Envelope, Mailbox } from "../protocol/team.ts";
+import { type ProtocolEnvelope, sortMail } from "./inbox.ts";
+
+type MailReaderOptions = {
+  mailbox: Mailbox;
+  self: string;
+  /** Ids that the transcript holds already. */
+  seen: ReadonlySet<string>;
+  /** Acts on a protocol message; it is acknowledged afterwards. */
+  onProtocol: (envelope: ProtocolEnvelope) => Promise<void>;
+  onSetAside: (envelope: Envelope, reason: string) => void;
+};
+
+/**
+ * A member's mail between disk and conversation. What a model reads is handed out once by `take` and acknowledged when the
+ * transcript holds it; protocol messages are acted on as they come, in a run as well.
+ */
+export class MailReader {
+  readonly #options: MailReaderOptions;
+  readonly #seen: Set<string>;
+  /** Handed out, not yet in the transcript: a crash brings them again. */
+  readonly #inFlight = new Set<string>();
+  #looking: Promise<unknown> = Promise.resolve();
+  #current: { pending?: Pending; wakes: boolean } = { wakes: false };
+  readonly #waiting = new Set<() => void>();
+
+  constructor(options: MailReaderOptions) {
+    this.#options = options;
+    this.#seen = new Set(options.seen);
+  }
+
+  /** Looks at the mail whenever some comes, until the signal. Run it beside everything else. */
+  async pump(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#options.mailbox.arrival(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+      await this.look();
+    }
+  }
+
+  /** Reads the box; one look at a time. */
+  look(): Promise<void> {
+    const next = this.#looking.then(() => this.#lookNow());
+    this.#looking = next.catch(() => undefined);
+    return next;
+  }
+
+  async #lookNow(): Promise<void> {
+    const { mailbox, self, onProtocol, onSetAside } = this.#options;
+    const unread = (await mailbox.unread()).filter((envelope) => !this.#inFlight.has(envelope.id));
+    const sorted = sortMail(unread, self, this.#seen);
+    for (const { envelope, reason } of sorted.setAside) onSetAside(envelope, reason);
+    for (const envelope of sorted.protocol) {
+      this.#seen.add(envelope.id);
+      await onProtocol(envelope);
+    }
+    const settled = [...sorted.duplicates, ...sorted.protocol.map((one) => one.id), ...sorted.setAside.map((one) => one.envelope.id)];
+    if (settled.length > 0) await mailbox.acknowledge(settled);
+    this.#current = { wakes: sorted.wakes, ...(sorted.pending ? { pending: sorted.pending } : {}) };
+    if (sorted.wakes) this.#wakeAll();
+  }
+
+  /** All mail for the model that was not handed out yet. */
+  async take(): Promise<Pending | undefined> {
+    await this.look();
+    const { pending } = this.#current;
+    this.#current = { wakes: false };
+    for (const id of pending?.mail ?? []) this.#inFlight.add(id);
+    return pending;
+  }
+
+  get hasWork(): boolean {
+    return this.#current.wakes;
+  }
+
+  /** Resolves when mail that is worth a model call is there, or `stir` was called, or on abort. */
+  async untilWork(signal: AbortSignal): Promise<void> {
+    if (this.#current.wakes || signal.aborted) return;
+    let wake: () => void = () => undefined;
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    this.#waiting.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+    await woken;
+    this.#waiting.delete(wake);
+    signal.removeEventListener("abort", wake);
+  }
+
+  /** Ends the waits of `untilWork`: something else than mail happened. */
+  stir(): void {
+    this.#wakeAll();
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** The transcript has them now. */
+  async acknowledge(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#seen.add(id);
+    await this.#options.mailbox.acknowledge(ids);
+    for (const id of ids) this.#inFlight.delete(id);
+  }
+}

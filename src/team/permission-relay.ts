@@ -1,0 +1,55 @@
+import type { AskHuman, HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import { LEAD, type Mailbox } from "../protocol/team.ts";
+
+type Response = { approve: boolean; feedback?: string };
+
+/**
+ * A teammate's question, asked in its own pane and in the lead's terminal at once; the first answer wins and ends the other.
+ * "Always" in the lead's terminal is the lead's matter: it writes the rule, then answers yes.
+ */
+export class PermissionRelay {
+  readonly #mailbox: Mailbox;
+  readonly #ownPane: AskHuman | undefined;
+  readonly #alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
+  readonly #open = new Map<string, (response: Response) => void>();
+
+  constructor(
+    mailbox: Mailbox,
+    alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>,
+    ownPane?: AskHuman,
+  ) {
+    this.#mailbox = mailbox;
+    this.#alwaysRule = alwaysRule;
+    this.#ownPane = ownPane;
+  }
+
+  /** For the mail reader: an answer from the lead. */
+  answer(requestId: string, response: Response): void {
+    this.#open.get(requestId)?.(response);
+  }
+
+  readonly ask: AskHuman = async (request, decision, signal) => {
+    const settled = new AbortController();
+    const both = AbortSignal.any([signal, settled.signal]);
+    const alwaysRule = await this.#alwaysRule(request, decision);
+    const id = await this.#mailbox.send(LEAD, {
+      type: "permission_request",
+      request,
+      reason: decision.reason,
+      ...(alwaysRule === undefined ? {} : { alwaysRule }),
+    });
+    const fromLead = new Promise<HumanAnswer | undefined>((resolve) => {
+      this.#open.set(id, ({ approve }) => resolve(approve ? "yes" : "no"));
+      both.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    try {
+      const answers = [fromLead];
+      // A pane whose input is at its end answers nothing; the lead's terminal still may.
+      if (this.#ownPane) answers.push(this.#ownPane(request, decision, both).then((answer) => answer ?? fromLead));
+      return await Promise.race(answers);
+    } finally {
+      this.#open.delete(id);
+      settled.abort();
+    }
+  };
+}

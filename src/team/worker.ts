@@ -1,0 +1,177 @@
+import type { Agent, AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
+import { userText } from "../protocol/message.ts";
+import { LEAD, type MemberStatus, type TeamBus } from "../protocol/team.ts";
+import type { MailReader } from "./mail-reader.ts";
+
+export type WorkerOptions = {
+  self: string;
+  bus: TeamBus;
+  agent: Agent;
+  mail: MailReader;
+  /** Set by protocol mail and by the process's own signals. */
+  control: WorkerControl;
+  /** Commits what is dirty in the worktree; the id, or undefined when nothing was. */
+  save: (subject: string) => Promise<string | undefined>;
+  /** Commits on the branch that no idle notice has told of yet. */
+  newCommits: () => Promise<string[]>;
+  isLeadAlive: () => Promise<boolean>;
+  onEvent: (event: AgentEvent) => void;
+  onStatus: (status: MemberStatus, detail?: string) => void;
+  leadCheckMs: number;
+  orphanTimeoutMs: number;
+};
+
+export type WorkerEnd = "shutdown" | "orphaned";
+
+/** What others want of a worker beside mail for its model. */
+export class WorkerControl {
+  shutdown: { requestId?: string; reason: string } | undefined;
+  orphaned = false;
+  #run: AbortController | undefined;
+
+  /** A run's signal; `interrupt` ends it. */
+  begin(): AbortSignal {
+    this.#run = new AbortController();
+    if (this.shutdown) this.#run.abort();
+    return this.#run.signal;
+  }
+
+  interrupt(): void {
+    this.#run?.abort();
+  }
+
+  requestShutdown(reason: string, requestId?: string): void {
+    this.shutdown ??= { reason, ...(requestId === undefined ? {} : { requestId }) };
+    this.interrupt();
+  }
+}
+
+/**
+ * A teammate's life: run, save, report idle, wait, run again, until it is asked to stop or its lead stays away.
+ * Whatever ends a run, the work in the worktree is committed before anyone is told.
+ */
+export async function runWorker(first: AgentInput | undefined, options: WorkerOptions, signal: AbortSignal): Promise<WorkerEnd> {
+  const { self, bus, mail, control } = options;
+  const announced = { text: "", commits: 0 };
+  let input = first;
+  for (;;) {
+    input ??= await nextInput(options, signal);
+    if (input === undefined || control.shutdown) return stop(options);
+    if (control.orphaned && !(await leadReturns(options, signal))) return orphan(options);
+
+    await setActive(options, true);
+    await beat(options, "busy");
+    const end = await runOnce(input, options);
+    input = undefined;
+    await options.save(await subjectOfWork(options));
+    if (control.shutdown) return stop(options);
+    if (control.orphaned) {
+      if (!(await leadReturns(options, signal))) return orphan(options);
+      // The round that was cut short is complete in the transcript: the model goes on from there.
+      input = { message: userText("<system-reminder>The lead is back. Go on with your work.</system-reminder>") };
+      continue;
+    }
+    await reportIdle(end, announced, options);
+    if (mail.hasWork) await beat(options, "busy");
+    else await beat(options, end.reason === "error" ? "failed" : "idle", end.error?.message);
+    await setActive(options, mail.hasWork);
+  }
+
+  async function runOnce(message: AgentInput, { agent, onEvent }: WorkerOptions): Promise<LoopComplete> {
+    let end: LoopComplete | undefined;
+    const run = control.begin();
+    for await (const event of agent.run(message, run)) {
+      if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0) {
+        await mail.acknowledge(event.mail);
+      }
+      if (event.type === "turn_start" && !(await options.isLeadAlive())) {
+        control.orphaned = true;
+        control.interrupt();
+      }
+      if (event.type === "loop_complete") end = event;
+      onEvent(event);
+    }
+    if (!end) throw new Error(`The loop of ${self} ended without loop_complete.`);
+    return end;
+  }
+
+  async function subjectOfWork({ bus: { tasks } }: WorkerOptions): Promise<string> {
+    const own = (await tasks.list()).find((task) => task.status === "in_progress" && task.owner === self);
+    return own ? `wip: ${own.subject}` : `wip: unfinished work of ${self}`;
+  }
+
+  async function stop({ save }: WorkerOptions): Promise<WorkerEnd> {
+    await save(await subjectOfWork(options));
+    const { requestId } = control.shutdown ?? {};
+    await bus.roster.update((team) => withMember(team, self, { isActive: false, stoppedAt: new Date().toISOString() }));
+    if (requestId !== undefined) await bus.mailbox.send(LEAD, { type: "shutdown_response", requestId, approve: true });
+    await beat(options, "stopped", control.shutdown?.reason);
+    return "shutdown";
+  }
+
+  async function orphan({ save }: WorkerOptions): Promise<WorkerEnd> {
+    await save(await subjectOfWork(options));
+    await bus.roster.update((team) => withMember(team, self, { isActive: false, stoppedAt: new Date().toISOString() }));
+    await beat(options, "stopped", "the lead is gone");
+    return "orphaned";
+  }
+}
+
+/** Waits for mail that is worth a model call; watches meanwhile that the lead lives. Undefined when the worker is to stop. */
+async function nextInput(options: WorkerOptions, signal: AbortSignal): Promise<AgentInput | undefined> {
+  const { mail, control } = options;
+  for (;;) {
+    if (signal.aborted || control.shutdown) return undefined;
+    const pending = mail.hasWork ? await mail.take() : undefined;
+    if (pending) return { message: userText(pending.reminder), mail: pending.mail };
+    const late = AbortSignal.any([signal, AbortSignal.timeout(options.leadCheckMs)]);
+    await mail.untilWork(late);
+    if (!(await options.isLeadAlive())) {
+      control.orphaned = true;
+      if (!(await leadReturns(options, signal))) return undefined;
+    }
+  }
+}
+
+/** Parked: no model call, no claim. True when a lead is there again before the time is over. */
+async function leadReturns(options: WorkerOptions, signal: AbortSignal): Promise<boolean> {
+  const { control, mail } = options;
+  await beat(options, "waiting", "for a lead: the last one is gone");
+  const until = Date.now() + options.orphanTimeoutMs;
+  while (Date.now() < until && !signal.aborted && !control.shutdown) {
+    if (await options.isLeadAlive()) {
+      control.orphaned = false;
+      return true;
+    }
+    await mail.untilWork(AbortSignal.any([signal, AbortSignal.timeout(Math.min(options.leadCheckMs, Math.max(1, until - Date.now())))]));
+    // Mail of peers does not end the wait, and must not make it spin.
+    if (mail.hasWork) await new Promise((resolve) => setTimeout(resolve, Math.min(options.leadCheckMs, 200)));
+  }
+  control.shutdown ??= { reason: "the lead is gone" };
+  return false;
+}
+
+/** One notice for each real change: other words or new commits. */
+async function reportIdle(end: LoopComplete, announced: { text: string; commits: number }, options: WorkerOptions): Promise<void> {
+  const commits = await options.newCommits();
+  const text = end.error?.message ?? end.text;
+  if (commits.length === 0 && text === announced.text && announced.text !== "") return;
+  announced.text = text;
+  announced.commits += commits.length;
+  const own = (await options.bus.tasks.list()).filter((task) => task.status === "in_progress" && task.owner === options.self);
+  const reason = end.reason === "error" ? "failed" : own.length > 0 ? "waiting" : "done";
+  await options.bus.mailbox.send(LEAD, { type: "idle_notification", reason, lastText: text, commits });
+}
+
+async function beat({ bus, self, onStatus }: WorkerOptions, status: MemberStatus, detail?: string): Promise<void> {
+  onStatus(status, detail);
+  await bus.presence.beat({ name: self, status, at: new Date().toISOString(), ...(detail ? { detail } : {}) });
+}
+
+async function setActive({ bus, self }: WorkerOptions, isActive: boolean): Promise<void> {
+  await bus.roster.update((team) => withMember(team, self, { isActive }));
+}
+
+export function withMember<Team extends { members: { name: string }[] }>(team: Team, name: string, change: Partial<Team["members"][number]>): Team {
+  return { ...team, members: team.members.map((member) => (member.name === name ? { ...member, ...change } : member)) };
+}
