@@ -1,0 +1,36 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+export const INBOX_FOLDERS = ["tmp", "new", "cur", "bad"] as const;
+export type InboxFolder = (typeof INBOX_FOLDERS)[number];
+
+/** Where things lie in a team's folder (spec.md, section 9). */
+export type TeamLayout = ReturnType<typeof teamLayout>;
+
+export function teamLayout(folder: string) {
+  return {
+    folder,
+    config: join(folder, "team.json"),
+    roster: join(folder, "roster"),
+    tasks: join(folder, "tasks"),
+    task: (id: string) => join(folder, "tasks", id),
+    inboxes: join(folder, "inboxes"),
+    inbox: (name: string, part: InboxFolder) => join(folder, "inboxes", name, part),
+    presence: join(folder, "presence"),
+    /** One empty file for each epoch of a sender that was ever used. */
+    epochs: join(folder, "epochs"),
+    /** Texts too long for a message. */
+    artifacts: join(folder, "artifacts"),
+    boot: join(folder, "boot"),
+    log: join(folder, "log.jsonl"),
+    audit: join(folder, "audit.jsonl"),
+  };
+}
+
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+export async function makeInbox(layout: TeamLayout, name: string): Promise<void> {
+  for (const part of INBOX_FOLDERS) await makeFolder(layout.inbox(name, part));
+}

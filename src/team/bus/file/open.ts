@@ -1,0 +1,89 @@
+import { isAlive, selfIdentity } from "../../../platform/process.ts";
+import { watchFolder } from "../../../platform/watch.ts";
+import type { ProcessIdentity, TeamBus, TeamConfig, TeamTask } from "../../../protocol/team.ts";
+import { memberNames } from "../recipients.ts";
+import type { PresenceRecord } from "../schemas.ts";
+import { makeFolder, makeInbox, teamLayout } from "./layout.ts";
+import { type BadMail, openMailbox } from "./mailbox.ts";
+import { openPresence, readPresence } from "./presence.ts";
+import { namesIn } from "./revisions.ts";
+import { createRoster, openRoster, refuseNewerTeam } from "./roster.ts";
+import { openTasks } from "./tasks.ts";
+
+export type FileBusOptions = {
+  teamFolder: string;
+  /** `epoch` counts the member's starts. One that was used already is replaced by the next free one when something is sent. */
+  self: { name: string; epoch: number };
+  /** Whose presence and claims these are; this process unless said otherwise. */
+  process?: ProcessIdentity;
+  isAlive?: (identity: ProcessIdentity) => boolean;
+  clock?: () => number;
+  sweepMs?: number;
+  /** Between two looks where the system gives no file events. */
+  blindSweepMs?: number;
+  onBad?: (bad: BadMail) => void;
+  watch?: typeof watchFolder;
+};
+/** `isWatching` is false where mail is seen by sweeps alone (doctor says so). */
+export type FileBus = TeamBus & { readonly isWatching: boolean };
+
+/** Joins a team as one of its members. Throws a UserError when there is none, or a newer program wrote it. */
+export async function openFileBus(options: FileBusOptions): Promise<FileBus> {
+  const layout = teamLayout(options.teamFolder);
+  await refuseNewerTeam(layout);
+  await makeInbox(layout, options.self.name);
+  const roster = openRoster(layout);
+  const mailbox = await openMailbox({
+    layout,
+    roster,
+    self: options.self,
+    clock: options.clock ?? Date.now,
+    sweepMs: options.sweepMs ?? 2000,
+    blindSweepMs: options.blindSweepMs ?? 250,
+    onBad: options.onBad ?? (() => undefined),
+    watch: options.watch ?? watchFolder,
+  });
+  return {
+    roster,
+    mailbox,
+    tasks: openTasks(layout, options.isAlive ?? isAlive),
+    presence: openPresence(layout, options.process ?? selfIdentity()),
+    isWatching: mailbox.isWatching,
+    async [Symbol.asyncDispose]() {
+      mailbox.close();
+    },
+  };
+}
+
+/** Makes the folders and the first roster revision. Throws a UserError when the team is there already. */
+export async function createFileTeam(teamFolder: string, team: Omit<TeamConfig, "version" | "revision">): Promise<TeamConfig> {
+  const layout = teamLayout(teamFolder);
+  for (const folder of [layout.folder, layout.roster, layout.tasks, layout.inboxes, layout.presence, layout.boot]) await makeFolder(folder);
+  const first = await createRoster(layout, team);
+  for (const name of memberNames(first)) await makeInbox(layout, name);
+  return first;
+}
+
+export type TeamPicture = {
+  team: TeamConfig;
+  tasks: TeamTask[];
+  /** With the process of each; corrected like Presence.list(). */
+  presence: PresenceRecord[];
+  /** Messages that lie in each member's box and are not acknowledged. */
+  unread: Record<string, number>;
+};
+
+/** A look at a team without being in it: nothing is written, no watch is set. */
+export async function readTeam(teamFolder: string): Promise<TeamPicture> {
+  const layout = teamLayout(teamFolder);
+  await refuseNewerTeam(layout);
+  const team = await openRoster(layout).read();
+  const names = memberNames(team);
+  const counts = await Promise.all(names.map(async (name) => [name, (await namesIn(layout.inbox(name, "new"))).length] as const));
+  return {
+    team,
+    tasks: await openTasks(layout, isAlive).list(),
+    presence: await readPresence(layout),
+    unread: Object.fromEntries(counts),
+  };
+}

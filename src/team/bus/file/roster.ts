@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { readTextOrUndefined, writeAtomic } from "../../../platform/files.ts";
+import { RevisionConflict, UserError } from "../../../protocol/errors.ts";
+import type { Roster, TeamConfig } from "../../../protocol/team.ts";
+import { TeamConfigSchema } from "../schemas.ts";
+import { makeInbox, type TeamLayout } from "./layout.ts";
+import { highestRevision, openRevisions } from "./revisions.ts";
+
+export function openRoster(layout: TeamLayout): Roster {
+  const revisions = openRevisions({ folder: layout.roster, what: "The roster", schema: TeamConfigSchema });
+  async function read(): Promise<TeamConfig> {
+    const team = await revisions.latest();
+    if (team === undefined) throw new UserError(`There is no team in ${layout.folder}.`);
+    return team;
+  }
+  return {
+    read,
+    async update(change) {
+      for (;;) {
+        const before = await read();
+        const after = TeamConfigSchema.parse({ ...change(before), version: 1, revision: before.revision + 1 });
+        for (const member of after.members) await makeInbox(layout, member.name);
+        try {
+          await revisions.add(after);
+        } catch (error) {
+          if (error instanceof RevisionConflict) continue;
+          throw error;
+        }
+        await writePicture(layout);
+        return after;
+      }
+    },
+  };
+}
+
+/** The first revision; a team that is there already stays as it is. */
+export async function createRoster(layout: TeamLayout, team: Omit<TeamConfig, "version" | "revision">): Promise<TeamConfig> {
+  const first = TeamConfigSchema.parse({ ...team, version: 1, revision: 1 });
+  try {
+    await openRevisions({ folder: layout.roster, what: "The roster", schema: TeamConfigSchema }).add(first);
+  } catch (error) {
+    if (!(error instanceof RevisionConflict)) throw error;
+    throw new UserError(
+      `There is a team "${team.name}" already. Go on with it by "roocode team resume ${team.name}", or remove it by "roocode team clean ${team.name}".`,
+    );
+  }
+  await writePicture(layout);
+  return first;
+}
+
+/** One clear line instead of a schema's complaint when a newer program wrote the team. */
+export async function refuseNewerTeam(layout: TeamLayout): Promise<void> {
+  const revision = await highestRevision(layout.roster);
+  const text = await readTextOrUndefined(join(layout.roster, `${revision}.json`));
+  if (text === undefined) throw new UserError(`There is no team in ${layout.folder}.`);
+  const { version } = JSON.parse(text);
+  if (version !== 1) {
+    throw new UserError(
+      `The team in ${layout.folder} was written by a newer RooCode (format ${version}, this one reads 1). Update RooCode and try again.`,
+    );
+  }
+}
+
+/**
+ * team.json, for people and for other programs. Two writers may overtake each other, so each looks again after its rename:
+ * whoever renames last has seen the highest revision.
+ */
+async function writePicture(layout: TeamLayout): Promise<void> {
+  let written = 0;
+  for (;;) {
+    const revision = await highestRevision(layout.roster);
+    if (revision === written) return;
+    const text = await readTextOrUndefined(join(layout.roster, `${revision}.json`));
+    if (text !== undefined) await writeAtomic(layout.config, text);
+    written = revision;
+  }
+}

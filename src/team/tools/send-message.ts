@@ -1,0 +1,120 @@
+import * as z from "zod";
+import { defineTool } from "../../protocol/define-tool.ts";
+import { LEAD, type Mailbox, type MemberStatus, type Presence, type Roster, type TeamMessage } from "../../protocol/team.ts";
+import { errorResult, type Tool, type ToolResult, textResult } from "../../protocol/tool.ts";
+import { agentNameRegistry } from "../agent-name-registry.ts";
+import { CannotSend, memberNames } from "../bus/recipients.ts";
+
+const schema = z.strictObject({
+  to: z.string().describe('A member\'s name or agentId, or "*" for a piece of news to all others.'),
+  summary: z.string().optional().describe("5 to 10 words for lists and previews. Required when message is text."),
+  message: z.union([
+    z.string(),
+    z.strictObject({
+      type: z.enum(["shutdown_request", "shutdown_response", "plan_approval_response"]),
+      requestId: z.string().optional().describe("In a response: the requestId of what it answers."),
+      approve: z.boolean().optional().describe("In a response: yes or no."),
+      feedback: z.string().optional().describe("The reason, or what to change in a plan."),
+    }),
+  ]),
+});
+type Input = z.output<typeof schema>;
+
+type Options = {
+  mailbox: Mailbox;
+  roster: Roster;
+  presence: Presence;
+  self: string;
+  /** Brings back a member whose process is gone; what it returns is added to the answer. */
+  reviveMember?: (name: string) => Promise<string>;
+  onSent?: (sent: { id: string; to: string; body: TeamMessage }) => void | Promise<void>;
+};
+
+export function sendMessageTool({ mailbox, roster, presence, self, reviveMember, onSent }: Options): Tool {
+  async function send(to: string, body: TeamMessage): Promise<void> {
+    const id = await mailbox.send(to, body);
+    await onSent?.({ id, to, body });
+  }
+
+  async function sendToAll(body: TeamMessage): Promise<ToolResult> {
+    const others = memberNames(await roster.read()).filter((name) => name !== self);
+    if (others.length === 0) return errorResult("Nobody else is in this team.");
+    for (const name of others) await send(name, body);
+    return textResult(`Delivered to ${others.join(", ")} as news: it wakes nobody and is no task for anyone.`);
+  }
+
+  async function sendToOne(name: string, body: TeamMessage): Promise<ToolResult> {
+    if (body.type === "shutdown_response" && name !== LEAD) return errorResult("A shutdown_response goes to the lead.");
+    await send(name, body);
+    const status = (await presence.list()).find((state) => state.name === name)?.status;
+    const revived = reviveMember && isGone(status) && name !== LEAD ? ` ${await reviveMember(name)}` : "";
+    return textResult(`Delivered to ${name}. ${whenRead(name, status)}${revived}`);
+  }
+
+  return defineTool({
+    name: "SendMessage",
+    description: [
+      "Sends a message to a member of the team. It lands in the other's mailbox and is read before their next model call; an idle member wakes up by it.",
+      "Text you only write in your answer reaches nobody: what another member needs to know goes through this tool.",
+      "Write to the one whom it concerns, once, with all they need (names, paths, signatures). Work that must be tracked is a task, not a message.",
+      '`to: "*"` is news for all others; it wakes nobody and nobody acts on it. Do not thank, confirm or greet: each message costs the reader a model call.',
+      "Structured messages: shutdown_request and plan_approval_response are the lead's; shutdown_response answers the lead, with the requestId of the request.",
+      "The answer says that the message was delivered and what the other is doing (busy, idle, stopped), not what they reply: a reply comes as a <teammate-message>.",
+    ].join("\n"),
+    schema,
+    access: (input) => ({ kind: "other", subject: input.to }),
+    async run(input) {
+      const body = bodyOf(input, self);
+      if (typeof body === "string") return errorResult(body);
+      try {
+        if (input.to === "*") return await sendToAll(body);
+        return await sendToOne(agentNameRegistry(await roster.read()).get(input.to) ?? input.to, body);
+      } catch (error) {
+        if (error instanceof CannotSend) return errorResult(error.message);
+        throw error;
+      }
+    },
+  });
+}
+
+/** The message, or what is wrong with it. */
+function bodyOf({ to, summary, message }: Input, self: string): TeamMessage | string {
+  if (typeof message === "string") {
+    if (!summary?.trim()) return "A text needs a summary of 5 to 10 words.";
+    if (message.trim() === "") return "The message is empty.";
+    return { type: to === "*" ? "status_update" : "message", summary: summary.trim(), text: message };
+  }
+  const { type, requestId, approve, feedback } = message;
+  if (to === "*") return `A ${type} goes to one member, not to all.`;
+  if (type === "shutdown_response") {
+    if (self === LEAD) return "A shutdown_response is a teammate's answer to the lead.";
+  } else if (self !== LEAD) return `Only the lead may send a ${type}. Write to the lead instead.`;
+  if (type === "shutdown_request") return { type, text: feedback ?? summary ?? "" };
+  if (requestId === undefined || approve === undefined) return `A ${type} needs requestId and approve.`;
+  return { type, requestId, approve, ...(feedback === undefined ? {} : { feedback }) };
+}
+
+function isGone(status: MemberStatus | undefined): boolean {
+  return status === undefined || status === "stopped" || status === "failed" || status === "dead";
+}
+
+function whenRead(name: string, status: MemberStatus | undefined): string {
+  switch (status) {
+    case undefined:
+      return `${name} has not started yet and reads it then.`;
+    case "starting":
+      return `${name} is starting and reads it first.`;
+    case "busy":
+      return `${name} is busy and reads it before the next model call.`;
+    case "waiting":
+      return `${name} is waiting for an answer and reads it after that.`;
+    case "idle":
+      return `${name} is idle and wakes up by it.`;
+    case "unreachable":
+      return `${name} is suspended and reads it when it runs again.`;
+    case "stopped":
+    case "failed":
+    case "dead":
+      return `${name} is ${status}; it reads the message once it is resumed.`;
+  }
+}

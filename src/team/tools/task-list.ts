@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { defineTool } from "../../protocol/define-tool.ts";
+import type { TaskList } from "../../protocol/team.ts";
+import { type Tool, textResult } from "../../protocol/tool.ts";
+import { taskLine } from "./task-view.ts";
+
+export function taskListTool({ tasks }: { tasks: TaskList }): Tool {
+  return defineTool({
+    name: "TaskList",
+    description: [
+      "All tasks of the shared list, one line of JSON each: id, status (pending, in_progress, completed, failed, cancelled), subject, owner, and waitsFor: the unfinished tasks that block it.",
+      "A task is free to claim when it is pending, has no owner and no waitsFor. Look here when you have finished something, before you take the next; TaskGet has the description.",
+    ].join("\n"),
+    schema: z.strictObject({}),
+    access: () => ({ kind: "other", subject: "" }),
+    isConcurrencySafe: () => true,
+    async run() {
+      const all = await tasks.list();
+      return textResult(all.length === 0 ? "There are no tasks yet." : all.map((task) => taskLine(task, all)).join("\n"));
+    },
+  });
+}
