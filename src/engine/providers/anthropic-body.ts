@@ -1,0 +1,116 @@
+import type {
+  AssistantMessage,
+  ImageBlock,
+  Message,
+  OpaqueBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+  UserMessage,
+} from "../../protocol/message.ts";
+import type { ModelRequest } from "../../protocol/model.ts";
+import { MessageIds } from "./message-ids.ts";
+
+/** "adaptive", or the budget in tokens. */
+export type Thinking = "adaptive" | number;
+export type AnthropicBodyOptions = { provider: string; thinking?: Thinking; extraBody?: Readonly<Record<string, unknown>> };
+type WireBlock = Record<string, unknown> & { type: string };
+type WireMessage = { role: "user" | "assistant"; content: WireBlock[] };
+
+const CACHE_MARK = { type: "ephemeral" } as const;
+
+/**
+ * The order of the keys is fixed and the messages stand last, so that each body of a conversation, its cache marks aside,
+ * begins with the bytes of the one before: caches and signed thinking blocks depend on it.
+ */
+export function toAnthropicBody(request: ModelRequest, options: AnthropicBodyOptions): Record<string, unknown> {
+  const tools: Record<string, unknown>[] = request.tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    input_schema: tool.inputSchema,
+  }));
+  const system: WireBlock[] = isBlank(request.system) ? [] : [{ type: "text", text: request.system }];
+  const ids = new MessageIds(options.provider, 64);
+  const messages = request.messages
+    .map((message): WireMessage => ({ role: message.role, content: toBlocks(message, request.model, options.provider, ids) }))
+    .filter((message) => message.content.length > 0);
+  mark(tools.at(-1));
+  mark(system.at(-1));
+  for (const message of messages.filter(({ role }) => role === "user").slice(-2)) mark(message.content.at(-1));
+  return {
+    model: request.model,
+    max_tokens: request.maxTokens,
+    stream: true,
+    ...thinkingFields(request, options.thinking),
+    ...options.extraBody,
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(system.length > 0 ? { system } : {}),
+    messages,
+  };
+}
+
+/** A budget has to be smaller than the limit of the whole answer. */
+function thinkingFields(request: ModelRequest, thinking: Thinking | undefined): Record<string, unknown> {
+  if (thinking === undefined) return {};
+  if (thinking === "adaptive") return { thinking: { type: "adaptive" } };
+  const budget = Math.min(thinking, request.maxTokens - 1024);
+  return budget < 1024 ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
+}
+
+function mark(block: Record<string, unknown> | undefined): void {
+  if (block) block.cache_control = CACHE_MARK;
+}
+
+function toBlocks(message: Message, model: string, provider: string, ids: MessageIds): WireBlock[] {
+  return message.role === "user" ? userBlocks(message, ids) : assistantBlocks(message, model, provider, ids);
+}
+
+/** Results stand first: the protocol wants them right behind their calls. */
+function userBlocks(message: UserMessage, ids: MessageIds): WireBlock[] {
+  const results = message.content.flatMap((block) => (block.type === "tool_result" ? [toResult(block, ids)] : []));
+  return [...results, ...message.content.flatMap((block) => (block.type === "tool_result" ? [] : toContent(block)))];
+}
+
+function toResult(block: ToolResultBlock, ids: MessageIds): WireBlock {
+  const content = block.content.flatMap(toContent);
+  return {
+    type: "tool_result",
+    tool_use_id: ids.ofResult(block.toolUseId),
+    ...(content.length > 0 ? { content } : {}),
+    ...(block.isError ? { is_error: true } : {}),
+  };
+}
+
+function toContent(block: TextBlock | ImageBlock): WireBlock[] {
+  switch (block.type) {
+    case "text":
+      return isBlank(block.text) ? [] : [{ type: "text", text: block.text }];
+    case "image":
+      return [{ type: "image", source: { type: "base64", media_type: block.mediaType, data: block.data } }];
+  }
+}
+
+function assistantBlocks(message: AssistantMessage, model: string, provider: string, ids: MessageIds): WireBlock[] {
+  const isOwn = message.provider === provider && message.model === model;
+  return message.content.flatMap((block) => {
+    if (block.type === "thinking" || block.type === "opaque") return isOwn ? ownBlock(block) : [];
+    if (block.type === "text") return toContent(block);
+    const input = block.malformed === undefined ? block.input : {};
+    return [{ type: "tool_use", id: ids.ofCall(message, block.id), name: block.name, input }];
+  });
+}
+
+/** They mean nothing, or are refused, anywhere but where they were written; thinking without a signature was interrupted. */
+function ownBlock(block: ThinkingBlock | OpaqueBlock): WireBlock[] {
+  if (block.type === "thinking") return block.signature ? [{ type: "thinking", thinking: block.text, signature: block.signature }] : [];
+  return isWireBlock(block.raw) ? [block.raw] : [];
+}
+
+function isWireBlock(raw: unknown): raw is WireBlock {
+  return typeof raw === "object" && raw !== null && "type" in raw && typeof raw.type === "string";
+}
+
+/** The API refuses text blocks without a visible character. */
+function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
