@@ -40,7 +40,8 @@ export async function takeBoot(path: string): Promise<Boot> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (isErrno(error, "ENOENT")) throw new UserError(`There is no boot file ${path}. To join a team by hand: roocode worker --team TEAM --name NAME`);
+    if (isErrno(error, "ENOENT"))
+      throw new UserError(`There is no boot file ${path}. To join a team by hand: roocode worker --team TEAM --name NAME`);
     throw error;
   }
   await rm(path, { force: true });

@@ -8,7 +8,9 @@ export function badMemberName(name: string, team: Pick<TeamConfig, "members">): 
   const folded = name.toLowerCase();
   if (folded === LEAD) return `"${name}" is taken: the lead has that name.`;
   const taken = team.members.find((member) => member.name.toLowerCase() === folded);
-  return taken ? `"${name}" is taken by a teammate of this team. Write to ${taken.name} with SendMessage, or choose another name.` : undefined;
+  return taken
+    ? `"${name}" is taken by a teammate of this team. Write to ${taken.name} with SendMessage, or choose another name.`
+    : undefined;
 }
 
 /** A team's name as folder and part of branch names. */
@@ -19,7 +21,11 @@ export function badTeamName(name: string): string | undefined {
 
 /** A short name out of a goal. */
 export function teamNameFrom(goal: string): string {
-  const words = goal.normalize("NFC").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words =
+    goal
+      .normalize("NFC")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
   let name = "";
   for (const word of words) {
     if (name.length + word.length > 30) break;

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { gitText } from "../platform/git.ts";
+import { exists } from "../platform/files.ts";
+import { git, gitText } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
 import { addWorktree, furnishWorktree, removeWorktree, restoreWorktree } from "../platform/worktree.ts";
-import { exists } from "../platform/files.ts";
-import { git } from "../platform/git.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { PaneBackend, TeamBus, TeammateInfo, TeamStep } from "../protocol/team.ts";

@@ -172,6 +172,10 @@ async function setActive({ bus, self }: WorkerOptions, isActive: boolean): Promi
   await bus.roster.update((team) => withMember(team, self, { isActive }));
 }
 
-export function withMember<Team extends { members: { name: string }[] }>(team: Team, name: string, change: Partial<Team["members"][number]>): Team {
+export function withMember<Team extends { members: { name: string }[] }>(
+  team: Team,
+  name: string,
+  change: Partial<Team["members"][number]>,
+): Team {
   return { ...team, members: team.members.map((member) => (member.name === name ? { ...member, ...change } : member)) };
 }

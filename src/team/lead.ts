@@ -1,0 +1,169 @@
+import type { Agent, AgentEvent, AgentInput, LoopComplete, Pending } from "../protocol/agent.ts";
+import { userText } from "../protocol/message.ts";
+import { LEAD, type MemberStatus, type TeamBus, type TeamTask } from "../protocol/team.ts";
+import type { ConvergeReport } from "./converge/report.ts";
+import type { DeathWatch } from "./death-watch.ts";
+import type { MailReader } from "./mail-reader.ts";
+import { claimable } from "./task-rules.ts";
+
+export type LeadOptions = {
+  bus: TeamBus;
+  agent: Agent;
+  mail: MailReader;
+  notices: Notices;
+  deaths: DeathWatch;
+  merge: boolean;
+  /** Messages that lie unread in a member's box. */
+  unreadOf: (name: string) => Promise<number>;
+  /** The system's own call, when the model does not make it. */
+  converge: (signal: AbortSignal) => Promise<ConvergeReport>;
+  /** Of the last Converge that came to its end. */
+  report: () => ConvergeReport | undefined;
+  onEvent: (event: AgentEvent) => void;
+  onStatus: (status: MemberStatus, detail?: string) => void;
+  monitorMs: number;
+};
+
+export type LeadEnd =
+  | { type: "converged"; report: ConvergeReport; text: string }
+  | { type: "nothing_to_merge"; allCompleted: boolean; text: string }
+  | { type: "interrupted" }
+  | { type: "failed"; end: LoopComplete };
+
+/** System texts for the lead's model, beside mail: deaths, stalls. */
+export class Notices {
+  #texts: string[] = [];
+
+  add(text: string): void {
+    this.#texts.push(text);
+  }
+
+  take(): string[] {
+    const texts = this.#texts;
+    this.#texts = [];
+    return texts;
+  }
+
+  get isEmpty(): boolean {
+    return this.#texts.length === 0;
+  }
+}
+
+/** What the loop of the lead reads before each model call. */
+export async function leadPending({ mail, notices }: Pick<LeadOptions, "mail" | "notices">): Promise<Pending | undefined> {
+  const own = notices.take();
+  const pending = await mail.take();
+  if (own.length === 0) return pending;
+  return { reminder: [...own, ...(pending ? [pending.reminder] : [])].join("\n\n"), mail: pending?.mail ?? [] };
+}
+
+const BUSY: readonly MemberStatus[] = ["starting", "busy", "waiting", "unreachable"];
+
+/**
+ * The lead's life: run, wait for mail, run again. It is over when its turn ends and Converge has finished, or when nobody is
+ * busy: then one reminder, and after that the system converges by itself.
+ */
+export async function runLead(first: AgentInput, options: LeadOptions, signal: AbortSignal): Promise<LeadEnd> {
+  const { bus, agent, mail, notices, deaths } = options;
+  let input: AgentInput | undefined = first;
+  let isReminded = false;
+  const monitor = setInterval(() => {
+    void watchDeaths();
+  }, options.monitorMs);
+  try {
+    for (;;) {
+      if (input) {
+        await beat("busy");
+        const end = await runOnce(input);
+        input = undefined;
+        if (signal.aborted || end.reason === "aborted") return { type: "interrupted" };
+        if (end.reason === "error") return { type: "failed", end };
+        const report = options.report();
+        if (report) return { type: "converged", report, text: end.text };
+        await beat("idle");
+      }
+      if (signal.aborted) return { type: "interrupted" };
+      if (mail.hasWork || !notices.isEmpty) {
+        input = await nextFromMail();
+        isReminded = false;
+        continue;
+      }
+      if (await someoneMoves()) {
+        await mail.untilWork(AbortSignal.any([signal, AbortSignal.timeout(options.monitorMs)]));
+        continue;
+      }
+      const tasks = await bus.tasks.list();
+      if (!isReminded) {
+        isReminded = true;
+        input = { message: userText(reminder(tasks, options.merge)) };
+        continue;
+      }
+      return finish(tasks);
+    }
+  } finally {
+    clearInterval(monitor);
+  }
+
+  async function runOnce(message: AgentInput): Promise<LoopComplete> {
+    let end: LoopComplete | undefined;
+    for await (const event of agent.run(message, signal)) {
+      if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0)
+        await mail.acknowledge(event.mail);
+      if (event.type === "loop_complete") end = event;
+      options.onEvent(event);
+    }
+    if (!end) throw new Error("The lead's loop ended without loop_complete.");
+    return end;
+  }
+
+  async function nextFromMail(): Promise<AgentInput | undefined> {
+    const pending = await leadPending({ mail, notices });
+    return pending && { message: userText(pending.reminder), mail: pending.mail };
+  }
+
+  async function watchDeaths(): Promise<void> {
+    for (const text of await deaths.look()) {
+      notices.add(text);
+      mail.stir();
+    }
+  }
+
+  /** Someone works, or has mail that will wake them. */
+  async function someoneMoves(): Promise<boolean> {
+    await watchDeaths();
+    if (!notices.isEmpty) return true;
+    const states = (await bus.presence.list()).filter((state) => state.name !== LEAD);
+    if (states.some((state) => BUSY.includes(state.status))) return true;
+    for (const state of states) if (state.status === "idle" && (await options.unreadOf(state.name)) > 0) return true;
+    // A member reports idle after its last message is out: one more look catches what came in between.
+    await mail.look();
+    return mail.hasWork;
+  }
+
+  async function finish(tasks: readonly TeamTask[]): Promise<LeadEnd> {
+    const allCompleted = tasks.every((task) => task.status === "completed");
+    if (!options.merge) return { type: "nothing_to_merge", allCompleted, text: "Branches and worktrees stay, as --no-merge says." };
+    const report = await options.converge(signal);
+    if (signal.aborted) return { type: "interrupted" };
+    if (report.merged.length === 0 && report.unmerged.length === 0) {
+      return { type: "nothing_to_merge", allCompleted, text: "No teammate has made a commit." };
+    }
+    return { type: "converged", report, text: report.text };
+  }
+
+  async function beat(status: MemberStatus): Promise<void> {
+    options.onStatus(status);
+    await bus.presence.beat({ name: LEAD, status, at: new Date().toISOString() });
+  }
+}
+
+function reminder(tasks: readonly TeamTask[], merge: boolean): string {
+  const open = tasks.filter((task) => task.status === "pending" || task.status === "in_progress");
+  const free = claimable(tasks).map((task) => task.id);
+  const state =
+    open.length === 0
+      ? "All tasks are done."
+      : `Open tasks: ${open.map((task) => `${task.id} (${task.status}${task.blockedBy.length > 0 ? `, after ${task.blockedBy.join(", ")}` : ""})`).join(", ")}.${free.length > 0 ? ` Free to claim: ${free.join(", ")}; assign or message someone.` : ""}`;
+  const next = merge ? "Call Converge when the work is complete" : "Nothing will be merged in this run; end with your report";
+  return `<system-reminder>No teammate is busy. ${state} ${next}, or give someone work. This is said once.</system-reminder>`;
+}
