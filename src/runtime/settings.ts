@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ProvidersSchema } from "../engine/providers/settings.ts";
 import { readTextOrUndefined } from "../platform/files.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 
@@ -7,7 +8,7 @@ const BACKENDS = ["auto", "tmux", "iterm2", "process", "in-process"] as const;
 /** Settings of one level. Sections that a room owns are checked by that room; here they only have to be there. */
 const SettingsSchema = z.looseObject({
   model: z.string().optional(),
-  providers: z.array(z.unknown()).optional(),
+  providers: ProvidersSchema.optional(),
   permissionMode: z.enum(PERMISSION_MODES).optional(),
   permissions: z.looseObject({}).optional(),
   addDirs: z.array(z.string()).optional(),

@@ -12,8 +12,9 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   const surroundings = await readSurroundings(process.cwd(), process.env, args);
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
-    ...(args.resume === undefined ? {} : { resume: args.resume }),
-    askHuman: (request, decision, signal) => screen.askPermission(request, decision, decision.alwaysRule, signal),
+    resume: args.resume,
+    askHuman: async (request, decision, signal) =>
+      screen.askPermission(request, decision, await session.permissions.alwaysRule(request, decision), signal),
     askUser: async (question, options, signal) => {
       const choices = options.map((option, index) => `\n  ${index + 1}. ${option}`).join("");
       const answer = await screen.ask(`${question}${choices}\n> `, signal);

@@ -19,7 +19,7 @@ export async function printCommand(args: PrintArguments): Promise<number> {
   let open = 0;
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
-    ...(args.resume === undefined ? {} : { resume: args.resume }),
+    resume: args.resume,
     askUser: async () => {
       open += 1;
       return undefined;
@@ -30,7 +30,8 @@ export async function printCommand(args: PrintArguments): Promise<number> {
   const onSignal = () => interrupt.abort();
   process.once("SIGINT", onSignal);
   process.once("SIGTERM", onSignal);
-  return printRun(session.agent.run({ message: session.message(prompt) }, interrupt.signal), {
+  // Without await the session would be closed before the run has ended.
+  return await printRun(session.agent.run({ message: session.message(prompt) }, interrupt.signal), {
     format: args.outputFormat,
     sessionId: session.id,
     agent: "main",

@@ -1,0 +1,3 @@
+export async function bootWorker(path: string): Promise<number> {
+  return path.length;
+}
