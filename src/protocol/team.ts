@@ -49,6 +49,8 @@ export type TeamMessage =
   | { type: "idle_notification"; reason: "done" | "waiting" | "blocked" | "failed"; lastText: string; commits: string[] }
   | { type: "plan_approval_request" | "shutdown_request"; text: string }
   | { type: "permission_request"; request: PermissionRequest; reason: string; alwaysRule?: string }
+  /** The question of this id was answered in the teammate's own pane. */
+  | { type: "permission_settled"; requestId: string }
   | {
       type: "plan_approval_response" | "shutdown_response" | "permission_response";
       requestId: string;

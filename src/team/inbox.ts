@@ -8,6 +8,7 @@ const PROTOCOL_TYPES = [
   "plan_approval_request",
   "plan_approval_response",
   "permission_request",
+  "permission_settled",
   "permission_response",
 ] as const satisfies readonly TeamMessage["type"][];
 type ProtocolType = (typeof PROTOCOL_TYPES)[number];
@@ -26,6 +27,7 @@ const DIRECTION: Record<TeamMessage["type"], "any" | "down" | "up"> = {
   shutdown_response: "up",
   plan_approval_request: "up",
   permission_request: "up",
+  permission_settled: "up",
 };
 
 export type SortedMail = {
@@ -102,6 +104,8 @@ export function envelopeText(envelope: Envelope): string {
       const { tool, access } = body.request;
       return teammateMessage({ from, type: body.type, requestId: id }, "", `${tool}(${access.subject}): ${body.reason}`);
     }
+    case "permission_settled":
+      return teammateMessage({ from, type: body.type, requestId: body.requestId }, "", "Answered in the teammate's own pane.");
     case "plan_approval_response":
     case "shutdown_response":
     case "permission_response": {

@@ -12,6 +12,7 @@ export class PermissionRelay {
   readonly #ownPane: AskHuman | undefined;
   readonly #alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
   readonly #open = new Map<string, (response: Response) => void>();
+  readonly #answered = new Set<string>();
 
   constructor(
     mailbox: Mailbox,
@@ -25,6 +26,7 @@ export class PermissionRelay {
 
   /** For the mail reader: an answer from the lead. */
   answer(requestId: string, response: Response): void {
+    this.#answered.add(requestId);
     this.#open.get(requestId)?.(response);
   }
 
@@ -46,7 +48,9 @@ export class PermissionRelay {
       const answers = [fromLead];
       // A pane whose input is at its end answers nothing; the lead's terminal still may.
       if (this.#ownPane) answers.push(this.#ownPane(request, decision, both).then((answer) => answer ?? fromLead));
-      return await Promise.race(answers);
+      const answer = await Promise.race(answers);
+      if (this.#open.delete(id) && !this.#answered.delete(id)) await this.#mailbox.send(LEAD, { type: "permission_settled", requestId: id });
+      return answer;
     } finally {
       this.#open.delete(id);
       settled.abort();

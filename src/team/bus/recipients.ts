@@ -31,6 +31,7 @@ export function longText(body: TeamMessage): { text: string; replace(text: strin
     case "permission_response":
       return { text: body.feedback ?? "", replace: (feedback) => ({ ...body, feedback }) };
     case "permission_request":
+    case "permission_settled":
       return undefined;
   }
 }

@@ -91,6 +91,7 @@ const body = z.discriminatedUnion("type", [
     reason: z.string(),
     alwaysRule: z.string().optional(),
   }),
+  z.looseObject({ type: z.literal("permission_settled"), requestId: z.string() }),
   z.looseObject({
     type: z.enum(["plan_approval_response", "shutdown_response", "permission_response"]),
     requestId: z.string(),

@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { systemPrompt } from "../engine/system-prompt.ts";
+import { identity } from "../platform/commit.ts";
+import type { AgentEvent, LoopComplete, Pending } from "../protocol/agent.ts";
+import { userText } from "../protocol/message.ts";
+import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
+import { LEAD, type TeamBus, type TeamStep } from "../protocol/team.ts";
+import type { IntegratorJob } from "../team/converge/converge.ts";
+import { sendMessageTool } from "../team/tools/send-message.ts";
+import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import { bashTool } from "../tools/builtin/bash.ts";
+import { editFileTool } from "../tools/builtin/edit-file.ts";
+import { grepTool } from "../tools/builtin/grep.ts";
+import { readFileTool } from "../tools/builtin/read-file.ts";
+import { FileState } from "../tools/file-state.ts";
+import { builtInPrompt } from "./built-in-agent.ts";
+import { openAgent } from "./open-agent.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+const INTEGRATOR = "integrator";
+const INTEGRATOR_TURNS = 100;
+
+export type IntegratorOptions = {
+  surroundings: Surroundings;
+  bus: TeamBus;
+  teamFolder: string;
+  mode: PermissionMode;
+  model?: string | undefined;
+  /** The lead's mail: while Converge runs, it is read here. */
+  pending: () => Promise<Pending | undefined>;
+  acknowledge: (ids: readonly string[]) => Promise<void>;
+  askHuman?: AskHuman | undefined;
+  askUser: AskUser;
+  onEvent: (event: AgentEvent) => void;
+  onStep: (step: TeamStep) => void;
+};
+
+/** The lead's integrator: the same loop in a conversation of its own, bounded to the integration worktree. */
+export async function runIntegrator(job: IntegratorJob, options: IntegratorOptions, signal: AbortSignal): Promise<LoopComplete> {
+  const { surroundings, bus, teamFolder } = options;
+  const role = await builtInPrompt("integrator");
+  const files = new FileState();
+  const id = randomUUID();
+  await using opened = await openAgent(surroundings, {
+    name: INTEGRATOR,
+    root: job.worktree,
+    cwd: job.worktree,
+    mode: () => options.mode,
+    maxTurns: INTEGRATOR_TURNS,
+    model: options.model,
+    sessionId: id,
+    sessionPath: join(teamFolder, "sessions", `${INTEGRATOR}-${id.slice(0, 8)}.jsonl`),
+    system: (environment) => systemPrompt(environment, role, ""),
+    tools: ({ shell, bash }) => [
+      readFileTool(files),
+      editFileTool(files),
+      grepTool(),
+      job.guard(bashTool(shell, bash)),
+      // It speaks in the lead's name: answers come to the lead's box, which is read here.
+      sendMessageTool({ mailbox: bus.mailbox, roster: bus.roster, presence: bus.presence, self: LEAD }),
+      askUserTool(options.askUser),
+    ],
+    pending: options.pending,
+    askHuman: options.askHuman,
+    shellEnv: await identity(job.worktree),
+    scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
+  });
+  let end: LoopComplete | undefined;
+  for await (const event of opened.agent.run({ message: userText(job.prompt) }, signal)) {
+    if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0) await options.acknowledge(event.mail);
+    if (event.type === "loop_complete") end = event;
+    options.onEvent(event);
+  }
+  if (!end) throw new Error("The integrator's loop ended without loop_complete.");
+  return end;
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { agentTool, type TeammateRequest } from "../engine/subagents/agent-tool.ts";
+import { systemPrompt } from "../engine/system-prompt.ts";
+import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
+import { identity } from "../platform/commit.ts";
+import { selfIdentity } from "../platform/process.ts";
+import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
+import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
+import { LEAD, type MemberStatus, type TeamConfig, type TeamStep } from "../protocol/team.ts";
+import { teamLayout } from "../team/bus/file/layout.ts";
+import type { FileBus } from "../team/bus/file/open.ts";
+import { namesIn } from "../team/bus/file/revisions.ts";
+import type { ConvergeReport } from "../team/converge/report.ts";
+import { DeathWatch } from "../team/death-watch.ts";
+import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
+import { type LeadEnd, leadPending, Notices, runLead } from "../team/lead.ts";
+import { MailReader } from "../team/mail-reader.ts";
+import { RoomForTeammates } from "../team/room.ts";
+import { reviveTeammate, type SpawnContext, spawnTeammate } from "../team/spawn.ts";
+import { convergeTool } from "../team/tools/converge.ts";
+import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import { builtInPrompt } from "./built-in-agent.ts";
+import { memberTools } from "./member-tools.ts";
+import { openAgent } from "./open-agent.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { workTools } from "./toolset.ts";
+
+const LEAD_TURNS = 200;
+const MONITOR_MS = 1_000;
+
+export type LeadScreen = {
+  event: (event: AgentEvent) => void;
+  status: (status: MemberStatus, detail?: string) => void;
+  note: (text: string) => void;
+  /** Absent when nobody can answer. `alwaysRule` is what "always" would write. */
+  askHuman?: (alwaysRule: string | undefined, ...question: Parameters<AskHuman>) => ReturnType<AskHuman>;
+  askUser: AskUser;
+};
+
+export type LeadRequest = {
+  surroundings: Surroundings;
+  team: TeamConfig;
+  teamFolder: string;
+  bus: FileBus;
+  spawn: SpawnContext;
+  mode: PermissionMode;
+  coordinator: boolean;
+  maxRunning: number;
+  /** What a lead that goes on reads first. */
+  resumeNote?: string;
+  converge: (guidance: string | undefined, mail: LeadMail, signal: AbortSignal) => Promise<ConvergeReport>;
+  onStep: (step: TeamStep) => void;
+  screen: LeadScreen;
+};
+
+/** The lead's box, for the integrator that reads it while Converge runs. */
+export type LeadMail = { pending: () => ReturnType<typeof leadPending>; acknowledge: (ids: readonly string[]) => Promise<void> };
+
+/** The lead as an agent of this process: its tools, its mail, its life. Resolves when the team's work is over. */
+export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): Promise<LeadEnd> {
+  const { surroundings, team, teamFolder, bus, spawn, screen, onStep } = request;
+  const notices = new Notices();
+  const room = new RoomForTeammates(bus, request.maxRunning);
+  let report: ConvergeReport | undefined;
+  const runConverge = async (guidance: string | undefined, convergeSignal: AbortSignal) => {
+    report = undefined;
+    const made = await request.converge(guidance, { pending: () => leadPending({ mail, notices }), acknowledge: (ids) => mail.acknowledge(ids) }, convergeSignal);
+    report = made;
+    return made;
+  };
+
+  const revive = async (name: string): Promise<string> => {
+    await room.take(name, signal);
+    await reviveTeammate(name, spawn);
+    return `${name} was started again with all it knew.`;
+  };
+  const spawnOne = async (wanted: TeammateRequest, callSignal: AbortSignal): Promise<string> => {
+    await room.take(wanted.name, callSignal);
+    const info = await spawnTeammate(wanted, spawn);
+    return `${info.name} is ready (${info.backendType}${info.permissionMode === request.mode ? "" : `, mode ${info.permissionMode}`}), in its worktree on branch ${info.branch}.`;
+  };
+
+  const role = await builtInPrompt("coordinator");
+  await using opened = await openAgent(surroundings, {
+    name: LEAD,
+    root: surroundings.root,
+    cwd: surroundings.root,
+    mode: () => request.mode,
+    maxTurns: LEAD_TURNS,
+    model: team.lead?.model,
+    sessionId: randomUUID(),
+    sessionPath: join(teamFolder, "sessions", `${LEAD}.jsonl`),
+    system: (environment) => systemPrompt(environment, role, ""),
+    tools: ({ shell, bash }) => [
+      ...(request.coordinator ? [askUserTool(screen.askUser)] : workTools({ shell, bash, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
+      ...memberTools({ bus, self: LEAD, role: "lead", process: selfIdentity(), onStep, reviveMember: revive }),
+      agentTool(spawnOne),
+      ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),
+    ],
+    pending: () => leadPending({ mail, notices }),
+    askHuman: screen.askHuman
+      ? async (...question) => screen.askHuman?.(await opened.permissions.alwaysRule(question[0], question[1]), ...question)
+      : undefined,
+    shellEnv: await identity(surroundings.root),
+    scope: { auditPath: join(teamFolder, "audit.jsonl") },
+  });
+  for (const note of opened.notes) screen.note(note);
+
+  const questions = new Map<string, AbortController>();
+  const onProtocol = async (envelope: ProtocolEnvelope): Promise<void> => {
+    const { id, from, body } = envelope;
+    switch (body.type) {
+      case "permission_request":
+        // Beside the pump: a question must not hold up the mail.
+        void answerPermission(envelope.id, from, body);
+        break;
+      case "permission_settled":
+        questions.get(body.requestId)?.abort();
+        break;
+      case "shutdown_response":
+        screen.note(`${from} has stopped.`);
+        break;
+      case "plan_approval_request":
+        notices.add(envelopeText(envelope));
+        mail.stir();
+        break;
+      case "shutdown_request":
+      case "plan_approval_response":
+      case "permission_response":
+        screen.note(`A ${body.type} (${id}) is not for the lead.`);
+        break;
+    }
+  };
+  async function answerPermission(requestId: string, from: string, body: Extract<ProtocolEnvelope["body"], { type: "permission_request" }>): Promise<void> {
+    const open = new AbortController();
+    questions.set(requestId, open);
+    const decision = { decision: "ask", sticky: false, layer: "mode", reason: body.reason } as const;
+    const question = { ...body.request, agent: from };
+    const answer = await screen.askHuman?.(body.alwaysRule, question, decision, AbortSignal.any([signal, open.signal]));
+    questions.delete(requestId);
+    if (open.signal.aborted) return;
+    if (answer === "always" && body.alwaysRule !== undefined) await opened.permissions.writeAlways(body.alwaysRule);
+    const approve = answer === "yes" || answer === "always";
+    await bus.mailbox.send(from, { type: "permission_response", requestId, approve, ...(answer === undefined ? { feedback: "nobody answered" } : {}) });
+  }
+
+  const mail = new MailReader({
+    mailbox: bus.mailbox,
+    self: LEAD,
+    seen: opened.mail,
+    onProtocol,
+    onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
+  });
+  const pumpEnd = new AbortController();
+  const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
+  const deaths = new DeathWatch(bus, async (member) => howItEnded(member.paneId, spawn), onStep);
+  try {
+    const first: AgentInput = request.resumeNote === undefined ? await firstInput(team.goal, surroundings) : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
+    return await runLead(
+      first,
+      {
+        bus,
+        agent: opened.agent,
+        mail,
+        notices,
+        deaths,
+        merge: team.merge !== false,
+        unreadOf: async (name) => (await namesIn(teamLayout(teamFolder).inbox(name, "new"))).length,
+        converge: (convergeSignal) => runConverge(undefined, convergeSignal),
+        report: () => report,
+        onEvent: screen.event,
+        onStatus: screen.status,
+        monitorMs: MONITOR_MS,
+      },
+      signal,
+    );
+  } finally {
+    pumpEnd.abort();
+    await pump;
+  }
+}
+
+async function howItEnded(paneId: string | undefined, { backend }: SpawnContext): Promise<string> {
+  if (paneId === undefined) return "it never reported ready";
+  const state = await backend.state(paneId);
+  if (state.alive) return "its process is gone, its pane is still there";
+  if (state.signal !== undefined) return `ended by signal ${state.signal}`;
+  return state.status === undefined ? "its process is gone" : `ended with exit status ${state.status}`;
+}
+
+async function firstInput(goal: string, { projectRoot, data }: Surroundings): Promise<AgentInput> {
+  const instructions = await loadInstructions(projectRoot, data.instructions);
+  const reminder = instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
+  return { message: { role: "user", content: [...reminder, { type: "text", text: goal }] } };
+}

@@ -1,0 +1,82 @@
+import type { ProcessIdentity, TaskList, TeamBus, TeamMessage, TeamStep, TeamTask } from "../protocol/team.ts";
+import type { Tool } from "../protocol/tool.ts";
+import { claimable } from "../team/task-rules.ts";
+import { sendMessageTool } from "../team/tools/send-message.ts";
+import { taskCreateTool } from "../team/tools/task-create.ts";
+import { taskGetTool } from "../team/tools/task-get.ts";
+import { taskListTool } from "../team/tools/task-list.ts";
+import { assignmentMessage, type Completion, taskUpdateTool } from "../team/tools/task-update.ts";
+
+export type MemberTools = {
+  bus: TeamBus;
+  self: string;
+  role: "lead" | "teammate";
+  process: ProcessIdentity;
+  onStep: (step: TeamStep) => void;
+  beforeComplete?: (task: TeamTask) => Promise<Completion>;
+  onClaim?: (task: TeamTask) => Promise<void>;
+  reviveMember?: (name: string) => Promise<string>;
+};
+
+/** The tools of coordination, the same for lead and teammates but for what their role allows. */
+export function memberTools({ bus, self, role, process, onStep, beforeComplete, onClaim, reviveMember }: MemberTools): Tool[] {
+  const { tasks, mailbox, roster, presence } = bus;
+  const taskStep = (task: TeamTask) =>
+    onStep({ type: "task", id: task.id, status: task.status, subject: task.subject, ...(task.owner ? { owner: task.owner } : {}) });
+  const onSent = ({ to, body }: { to: string; body: TeamMessage }) =>
+    onStep({ type: "message", from: self, to, summary: summaryOf(body), kind: body.type });
+  return [
+    taskCreateTool({ tasks, onCreate: taskStep }),
+    taskGetTool({ tasks }),
+    taskListTool({ tasks }),
+    taskUpdateTool({
+      tasks,
+      self,
+      role,
+      process,
+      team: { roster, presence },
+      notifyAssignment: async (to, task) => {
+        const body = assignmentMessage(task);
+        await mailbox.send(to, body);
+        onSent({ to, body });
+        await reviveMember?.(to);
+      },
+      ...(beforeComplete ? { beforeComplete } : {}),
+      onChange: async (task, before) => {
+        taskStep(task);
+        if (task.status === "in_progress" && before.status !== "in_progress" && task.owner === self) await onClaim?.(task);
+        if (task.status === "completed" && before.status !== "completed") await offerFreed(task, bus, self, tasks);
+      },
+    }),
+    sendMessageTool({ mailbox, roster, presence, self, ...(reviveMember ? { reviveMember } : {}), onSent }),
+  ];
+}
+
+function summaryOf(body: TeamMessage): string {
+  return "summary" in body ? body.summary : "text" in body ? body.text.slice(0, 80) : "";
+}
+
+/**
+ * Tasks that waited for this one are free now. Whoever completed it reads that in the answer and may take one; idle teammates are
+ * woken for the rest, one each, in the order of their names, so that a freed task does not wait for the lead's next turn.
+ */
+async function offerFreed(done: TeamTask, { mailbox, presence }: TeamBus, self: string, tasks: TaskList): Promise<void> {
+  const all = await tasks.list();
+  const freed = claimable(all).filter((task) => task.blockedBy.includes(done.id));
+  const states = await presence.list();
+  const idle = states.filter((state) => state.status === "idle" && state.name !== self && state.name !== "lead").map((state) => state.name);
+  const offer = async (to: string, task: TeamTask) => {
+    await mailbox.send(to, {
+      type: "message",
+      summary: `task ${task.id} is free to claim now`,
+      text: `Task ${task.id} (${task.subject}) waits for nothing any more: task ${done.id} is completed. Claim it with TaskUpdate if it is yours to do.`,
+      taskId: task.id,
+    });
+  };
+  for (const task of freed.filter((one) => one.owner !== undefined && idle.includes(one.owner))) await offer(task.owner ?? "", task);
+  const anyones = freed.filter((one) => one.owner === undefined).slice(1);
+  for (const [index, task] of anyones.entries()) {
+    const name = idle.sort()[index];
+    if (name !== undefined) await offer(name, task);
+  }
+}

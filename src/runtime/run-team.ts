@@ -1,0 +1,179 @@
+import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { appendLine } from "../platform/files.ts";
+import { projectPaths } from "../platform/paths.ts";
+import type { AgentEvent } from "../protocol/agent.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import { LEAD, type TeamConfig, type TeamEvent, type TeamStep, type TeamTask } from "../protocol/team.ts";
+import { openFileBus } from "../team/bus/file/open.ts";
+import { cleanTeam } from "../team/clean.ts";
+import { converge } from "../team/converge/converge.ts";
+import type { UnmergedMember } from "../team/converge/report.ts";
+import type { LeadEnd } from "../team/lead.ts";
+import { runIntegrator } from "./integrator.ts";
+import { type LeadScreen, runLeadAgent } from "./lead.ts";
+import type { WorkerScreen } from "./start-worker.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { makeBackend, spawnContext, worktreeLock } from "./team-backend.ts";
+import type { NewTeam } from "./team-create.ts";
+import { fileAway, stopMembers } from "./team-end.ts";
+
+export type TeamRun = NewTeam & {
+  maxRunning: number;
+  coordinator: boolean;
+  headless: boolean;
+  layout: "auto" | "split" | "window";
+  resumeNote?: string;
+};
+
+export type TeamScreen = LeadScreen & {
+  step: (step: TeamStep) => void;
+  integrator: (event: AgentEvent) => void;
+  memberScreen: (name: string) => WorkerScreen;
+};
+
+export type TeamOutcome = {
+  team: string;
+  exitCode: number;
+  text: string;
+  merged: string[];
+  unmerged: { name: string; branch: string; reason: string }[];
+  landed?: { branch: string; from: string; to: string };
+  tasks: TeamTask[];
+  /** Where the team's record lies now. */
+  folder: string;
+};
+
+/** A team from its first turn to its end: led, converged, tidied when all is well, kept whole when it is not. */
+export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: TeamScreen, signal: AbortSignal): Promise<TeamOutcome> {
+  const { team, folder, ground, mode } = run;
+  const log = (agent: string, event: TeamEvent["event"]) => appendLine(join(folder, "log.jsonl"), { at: new Date().toISOString(), agent, event });
+  const onStep = (step: TeamStep) => {
+    void log(LEAD, step);
+    screen.step(step);
+  };
+  const logged = (agent: string, show: (event: AgentEvent) => void) => (event: AgentEvent) => {
+    if (event.type !== "stream_text" && event.type !== "stream_thinking" && event.type !== "tool_progress") void log(agent, event);
+    show(event);
+  };
+  await using bus = await openFileBus({
+    teamFolder: folder,
+    self: { name: LEAD, epoch: 1 },
+    onBad: ({ file, reason }) => screen.note(`Set aside ${file}: ${reason}.`),
+  });
+  const backend = makeBackend({
+    kind: run.choice.kind,
+    team: team.name,
+    teamFolder: folder,
+    bus,
+    env: surroundings.env,
+    layout: run.layout,
+    onNote: screen.note,
+    screenOf: screen.memberScreen,
+  });
+  onStep({ type: "backend", ...run.choice });
+  const spawn = spawnContext({ surroundings, bus, teamFolder: folder, team: team.name, primary: ground.primary, backend, mode, headless: run.headless, onStep, onNote: screen.note });
+  const leadScreen: LeadScreen = { ...screen, event: logged(LEAD, screen.event) };
+
+  const end = await runLeadAgent(
+    {
+      surroundings,
+      team,
+      teamFolder: folder,
+      bus,
+      spawn,
+      mode,
+      coordinator: run.coordinator,
+      maxRunning: run.maxRunning,
+      ...(run.resumeNote === undefined ? {} : { resumeNote: run.resumeNote }),
+      converge: async (guidance, mail, convergeSignal) =>
+        converge({
+          bus,
+          checkout: ground.checkout,
+          primary: ground.primary,
+          integrationPath: join(surroundings.data.teamWorktrees(ground.primary, team.name), ".integration"),
+          worktreeLock: worktreeLock(surroundings, ground.primary),
+          includeFile: projectPaths(ground.primary).worktreeInclude,
+          ...(guidance === undefined ? {} : { guidance }),
+          runIntegrator: (job, jobSignal) =>
+            runIntegrator(
+              job,
+              {
+                surroundings,
+                bus,
+                teamFolder: folder,
+                mode: integratorMode(mode),
+                model: team.lead?.model,
+                ...mail,
+                askHuman: screen.askHuman ? (...question) => screen.askHuman?.(undefined, ...question) ?? Promise.resolve(undefined) : undefined,
+                askUser: screen.askUser,
+                onEvent: logged("integrator", screen.integrator),
+                onStep,
+              },
+              jobSignal,
+            ),
+          onStep,
+          signal: convergeSignal,
+        }),
+      onStep,
+      screen: leadScreen,
+    },
+    signal,
+  );
+  return finish(end);
+
+  async function finish(ended: LeadEnd): Promise<TeamOutcome> {
+    const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
+    if (forced.length > 0) screen.note(`Had to end: ${forced.join(", ")}; their work is in their worktrees.`);
+    const tasks = await bus.tasks.list();
+    const outcome = await describe(ended, await bus.roster.read(), tasks);
+    await bus.presence.beat({ name: LEAD, status: "stopped", at: new Date().toISOString(), detail: outcome.text.split("\n", 1)[0] ?? "" });
+    const keeps = outcome.exitCode !== 0 || team.merge === false;
+    if (keeps) {
+      // A team that never had a member leaves nothing that could be gone on with.
+      if ((await bus.roster.read()).members.length === 0 && tasks.length === 0 && ended.type === "failed") await rm(folder, { recursive: true, force: true });
+      return outcome;
+    }
+    const cleaned = await cleanTeam({ bus, primary: ground.primary, checkout: ground.checkout, worktrees: spawn.worktrees, worktreeLock: spawn.worktreeLock });
+    onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
+    return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };
+  }
+
+  async function describe(ended: LeadEnd, roster: TeamConfig, tasks: TeamTask[]): Promise<TeamOutcome> {
+    const base = { team: team.name, tasks, folder, merged: [] as string[], unmerged: [] as TeamOutcome["unmerged"] };
+    const resume = `Go on with: roocode team resume ${team.name}. Tidy away with: roocode team clean ${team.name}.`;
+    const left = (reason: string) => roster.members.map(({ name, branch }) => ({ name, branch, reason }));
+    switch (ended.type) {
+      case "interrupted":
+        return { ...base, exitCode: 130, unmerged: left("interrupted"), text: `Interrupted. All work is saved on the members' branches. ${resume}` };
+      case "failed": {
+        const kind = ended.end.error?.kind;
+        const exitCode = kind === undefined || kind === "invalid_request" || kind === "context_length" ? 1 : 5;
+        return { ...base, exitCode, unmerged: left("the lead's model failed"), text: `${ended.end.error?.message ?? "The lead failed."}${roster.members.length > 0 ? ` ${resume}` : ""}` };
+      }
+      case "nothing_to_merge":
+        return { ...base, exitCode: ended.allCompleted ? 0 : 1, unmerged: team.merge === false ? left("--no-merge") : [], text: ended.text };
+      case "converged": {
+        const { report } = ended;
+        const open = tasks.filter((task) => task.status !== "completed" && task.status !== "cancelled");
+        const exitCode = report.exitCode === 0 && open.length > 0 ? 3 : report.exitCode;
+        const lines = [ended.text === "" || ended.text === report.text ? "" : ended.text, report.text];
+        if (open.length > 0) lines.push(`Not completed: ${open.map((task) => `${task.id} ${task.subject} (${task.status})`).join("; ")}.`);
+        if (exitCode !== 0) lines.push(resume);
+        return {
+          ...base,
+          exitCode,
+          merged: report.merged.map((one) => one.name),
+          unmerged: report.unmerged.map(({ name, branch, reason }: UnmergedMember) => ({ name, branch, reason })),
+          ...(report.landed ? { landed: report.landed } : {}),
+          text: lines.filter((line) => line !== "").join("\n"),
+        };
+      }
+    }
+  }
+}
+
+/** Merging is writing: a plan or default mode would ask for each edit of a conflict. */
+function integratorMode(mode: PermissionMode): PermissionMode {
+  return mode === "plan" || mode === "default" ? "default" : mode;
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { systemPrompt } from "../engine/system-prompt.ts";
+import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
+import { commitAll, identity } from "../platform/commit.ts";
+import { appendLine } from "../platform/files.ts";
+import { gitText } from "../platform/git.ts";
+import { isAlive, runCommand, selfIdentity } from "../platform/process.ts";
+import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
+import { UserError } from "../protocol/errors.ts";
+import type { AskHuman } from "../protocol/permission.ts";
+import type { MemberStatus, ProcessIdentity, TeamEvent, TeammateInfo, TeamTask } from "../protocol/team.ts";
+import type { Boot } from "../team/boot.ts";
+import { openFileBus } from "../team/bus/file/open.ts";
+import { MailReader } from "../team/mail-reader.ts";
+import { PermissionRelay } from "../team/permission-relay.ts";
+import type { Completion } from "../team/tools/task-update.ts";
+import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
+import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { builtInPrompt } from "./built-in-agent.ts";
+import { memberTools } from "./member-tools.ts";
+import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import { readSurroundings } from "./surroundings.ts";
+import { workTools } from "./toolset.ts";
+
+const TEAMMATE_TURNS = 200;
+const LEAD_CHECK_MS = 2_000;
+const ORPHAN_TIMEOUT_MS = 30 * 60_000;
+
+export type WorkerScreen = {
+  event: (event: AgentEvent) => void;
+  status: (status: MemberStatus, detail?: string) => void;
+  note: (text: string) => void;
+  askHuman?: AskHuman;
+  askUser?: AskUser;
+};
+
+/** Becomes the member that the boot file names, until it is asked to stop. For a process of its own and for one inside the lead. */
+export async function startWorker(
+  boot: Boot,
+  screen: WorkerScreen,
+  signal: AbortSignal,
+  control = new WorkerControl(),
+): Promise<WorkerEnd> {
+  const self = boot.name;
+  const process = selfIdentity();
+  await using bus = await openFileBus({ teamFolder: boot.teamFolder, self: { name: self, epoch: boot.epoch } });
+  const team = await bus.roster.read();
+  const info = team.members.find((member) => member.name === self);
+  if (!info || info.epoch !== boot.epoch) throw new UserError(`${self} is not expected in team "${boot.team}" any more.`);
+
+  const log = (event: TeamEvent["event"]) =>
+    appendLine(join(boot.teamFolder, "log.jsonl"), { at: new Date().toISOString(), agent: self, event });
+  const surroundings = await readSurroundings(info.worktreePath, boot.env, { permissionMode: boot.permissionMode, trust: boot.trust });
+  const save = async (subject: string, trailers: Record<string, string> = {}) =>
+    commitAll(info.worktreePath, { subject, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
+
+  const headAtClaim = new Map<string, string>();
+  const beforeComplete = (task: TeamTask) => completion(task, info, headAtClaim, save);
+  let opened: OpenedAgent | undefined;
+  const relay = new PermissionRelay(
+    bus.mailbox,
+    async (request, decision) => opened?.permissions.alwaysRule(request, decision),
+    screen.askHuman,
+  );
+
+  opened = await openAgent(surroundings, {
+    name: self,
+    root: info.worktreePath,
+    cwd: info.worktreePath,
+    mode: () => boot.permissionMode,
+    maxTurns: TEAMMATE_TURNS,
+    model: boot.model,
+    sessionId: randomUUID(),
+    sessionPath: join(boot.teamFolder, "sessions", `${self}.jsonl`),
+    system: await workerSystem(info, boot.team),
+    tools: ({ shell, bash }) => [
+      ...workTools({ shell, bash, askUser: screen.askUser ?? (async () => undefined), settings: surroundings.settings.tools ?? {} }),
+      ...memberTools({
+        bus,
+        self,
+        role: "teammate",
+        process,
+        onStep: (step) => void log(step),
+        beforeComplete,
+        onClaim: async (task) => {
+          headAtClaim.set(task.id, await gitText(info.worktreePath, ["rev-parse", "HEAD"]));
+        },
+      }),
+    ],
+    pending: () => mail.take(),
+    askHuman: boot.headless ? undefined : relay.ask,
+    shellEnv: await identity(info.worktreePath),
+    scope: {
+      team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
+      auditPath: join(boot.teamFolder, "audit.jsonl"),
+    },
+  });
+  await using agent = opened;
+  for (const note of agent.notes) screen.note(note);
+
+  const mail = new MailReader({
+    mailbox: bus.mailbox,
+    self,
+    seen: agent.mail,
+    onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
+    onProtocol: async ({ id, body }) => {
+      if (body.type === "shutdown_request") {
+        control.requestShutdown(body.text === "" ? "the lead asked for it" : body.text, id);
+        mail.stir();
+      } else if (body.type === "permission_response") relay.answer(body.requestId, body);
+    },
+  });
+  const pumpEnd = new AbortController();
+  const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
+
+  // Ready: the roster has the process, so that the one who started it knows.
+  await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString() });
+  await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
+  try {
+    const first =
+      boot.prompt === undefined ? undefined : await firstInput(boot.prompt, surroundings.projectRoot, surroundings.data.instructions);
+    return await runWorker(
+      first,
+      {
+        self,
+        bus,
+        agent: agent.agent,
+        mail,
+        control,
+        save,
+        newCommits: commitReporter(info, agent.isNew),
+        isLeadAlive: leadCheck(bus.roster),
+        onEvent: (event) => {
+          if (event.type !== "stream_text" && event.type !== "stream_thinking" && event.type !== "tool_progress") void log(event);
+          screen.event(event);
+        },
+        onStatus: screen.status,
+        leadCheckMs: LEAD_CHECK_MS,
+        orphanTimeoutMs: boot.orphanTimeoutMs ?? ORPHAN_TIMEOUT_MS,
+      },
+      signal,
+    );
+  } finally {
+    pumpEnd.abort();
+    await pump;
+  }
+}
+
+async function workerSystem(info: TeammateInfo, team: string) {
+  const role = await builtInPrompt("worker", { name: info.name, team, branch: info.branch });
+  return (environment: Parameters<typeof systemPrompt>[0]) => systemPrompt({ ...environment, gitBranch: info.branch }, role, "");
+}
+
+async function firstInput(prompt: string, projectRoot: string, userFile: string): Promise<AgentInput> {
+  const instructions = await loadInstructions(projectRoot, userFile);
+  const reminder = instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
+  return { message: { role: "user", content: [...reminder, { type: "text", text: prompt }] } };
+}
+
+/** Commits the work, runs the task's check, and says which commit holds it. */
+async function completion(
+  task: TeamTask,
+  info: TeammateInfo,
+  headAtClaim: ReadonlyMap<string, string>,
+  save: (subject: string, trailers: Record<string, string>) => Promise<string | undefined>,
+): Promise<Completion> {
+  if (task.check) {
+    const { exitCode, stdout, stderr, timedOut } = await runCommand("bash", ["--noprofile", "--norc", "-c", task.check], {
+      cwd: info.worktreePath,
+      timeoutMs: 600_000,
+    });
+    if (exitCode !== 0) {
+      const output = `${stdout}\n${stderr}`.trim().slice(-4_000);
+      return { ok: false, reason: `its check "${task.check}" ${timedOut ? "took too long" : `failed (exit ${exitCode})`}:\n${output}` };
+    }
+  }
+  await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });
+  const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
+  const before = headAtClaim.get(task.id) ?? info.baseCommit;
+  return head === before ? { ok: true } : { ok: true, commit: head };
+}
+
+/** Commits since the last idle notice; a member that goes on tells only of new ones. */
+function commitReporter(info: TeammateInfo, isNew: boolean): () => Promise<string[]> {
+  let reported = isNew ? info.baseCommit : undefined;
+  return async () => {
+    const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
+    const since = reported ?? head;
+    reported = head;
+    if (since === head) return [];
+    const text = await gitText(info.worktreePath, ["log", "--reverse", "--format=%h %s", `${since}..HEAD`]);
+    return text === "" ? [] : text.split("\n");
+  };
+}
+
+/** The lead may have been replaced: the roster is read again only when the one we knew is gone. */
+function leadCheck(roster: { read(): Promise<{ lead?: { process: ProcessIdentity } }> }): () => Promise<boolean> {
+  let known: ProcessIdentity | undefined;
+  return async () => {
+    if (known && isAlive(known)) return true;
+    known = (await roster.read()).lead?.process;
+    return known !== undefined && isAlive(known);
+  };
+}

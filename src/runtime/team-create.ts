@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import { selectModel } from "../engine/providers/select.ts";
+import { exists } from "../platform/files.ts";
+import { selfIdentity } from "../platform/process.ts";
+import { UserError } from "../protocol/errors.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import { type BackendKind, LEAD, type TeamConfig } from "../protocol/team.ts";
+import { type BackendChoice, detectBackend } from "../team/backends/detect.ts";
+import { createFileTeam } from "../team/bus/file/open.ts";
+import { badTeamName, teamNameFrom } from "../team/member-name.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { backendFacts } from "./team-backend.ts";
+import { type TeamGround, teamGround } from "./team-preflight.ts";
+
+export type TeamRequest = {
+  goal: string;
+  name?: string | undefined;
+  backend: BackendKind | "auto";
+  check?: string | undefined;
+  merge: boolean;
+};
+export type NewTeam = { team: TeamConfig; folder: string; ground: TeamGround; choice: BackendChoice; mode: PermissionMode };
+
+/** All that can be refused is refused before anything is written: repository, model, backend, name. */
+export async function createTeam(surroundings: Surroundings, request: TeamRequest): Promise<NewTeam> {
+  const { data, env, flags, settings } = surroundings;
+  if (request.goal.trim() === "") throw new UserError('A team needs a goal: roocode team "refactor auth module"');
+  const ground = await teamGround(surroundings);
+  const model = flags.model ?? env.ROOCODE_MODEL ?? settings.model;
+  selectModel({ providers: settings.providers ?? [], model, env });
+  const wanted = request.backend === "auto" ? (settings.team?.backend ?? "auto") : request.backend;
+  const choice = detectBackend(wanted, await backendFacts(env));
+  const mode = flags.permissionMode ?? settings.permissionMode ?? "acceptEdits";
+  const name = await freeName(request, data.teams);
+  const folder = data.team(name);
+  const check = request.check ?? settings.team?.check;
+  const team = await createFileTeam(folder, {
+    name,
+    goal: request.goal,
+    leadAgentId: `${LEAD}@${name}`,
+    repoRoot: ground.checkout,
+    baseBranch: ground.baseBranch,
+    baseCommit: ground.baseCommit,
+    ...(check ? { check } : {}),
+    members: [],
+    lead: { process: selfIdentity(), permissionMode: mode, ...(model ? { model } : {}) },
+    backend: choice,
+    merge: request.merge,
+  });
+  return { team, folder, ground, choice, mode };
+}
+
+async function freeName({ name, goal }: TeamRequest, teams: string): Promise<string> {
+  if (name !== undefined) {
+    const problem = badTeamName(name);
+    if (problem) throw new UserError(problem);
+    if (await exists(join(teams, name))) {
+      throw new UserError(`There is a team "${name}" already. Go on with it: roocode team resume ${name}; or tidy it away: roocode team clean ${name}`);
+    }
+    return name;
+  }
+  const base = teamNameFrom(goal);
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? base : `${base}-${number}`;
+    if (!(await exists(join(teams, candidate)))) return candidate;
+  }
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../protocol/errors.ts";
+import { LEAD, type MemberStatus, type TeamBus } from "../protocol/team.ts";
+
+const RUNNING: readonly MemberStatus[] = ["starting", "busy", "waiting", "idle", "unreachable"];
+const LOOK_MS = 200;
+
+/** The cap on running teammates. A further one waits; an idle one gives its place up, and a message resumes it later. */
+export class RoomForTeammates {
+  readonly #bus: TeamBus;
+  readonly #max: number;
+  /** Taken, but not in presence yet. */
+  readonly #reserved = new Set<string>();
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(bus: TeamBus, max: number) {
+    this.#bus = bus;
+    this.#max = max;
+  }
+
+  /** Resolves when `name` may start; first come, first served. */
+  take(name: string, signal: AbortSignal): Promise<void> {
+    const turn = this.#queue.then(() => this.#takeNow(name, signal));
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #takeNow(name: string, signal: AbortSignal): Promise<void> {
+    const asked = new Set<string>();
+    for (;;) {
+      if (signal.aborted) throw new UserError(`${name} was not started: interrupted.`);
+      const states = (await this.#bus.presence.list()).filter((state) => state.name !== LEAD && RUNNING.includes(state.status));
+      for (const state of states) this.#reserved.delete(state.name);
+      const taken = new Set([...states.map((state) => state.name), ...this.#reserved]);
+      if (taken.has(name) || taken.size < this.#max) {
+        this.#reserved.add(name);
+        // A spawn that fails never shows in presence; its place must not stay taken.
+        setTimeout(() => this.#reserved.delete(name), 30_000).unref();
+        return;
+      }
+      const idle = states.find((state) => state.status === "idle" && !asked.has(state.name));
+      if (idle) {
+        asked.add(idle.name);
+        await this.#bus.mailbox.send(idle.name, { type: "shutdown_request", text: `${name} needs the place; a message resumes you` });
+      }
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
