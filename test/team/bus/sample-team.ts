@@ -1,4 +1,4 @@
-import { LEAD, type TeamConfig, type TeammateInfo, type TeamMessage } from "../../../src/protocol/team.ts";
+import { LEAD, type TeamConfig, type TeamMessage, type TeammateInfo } from "../../../src/protocol/team.ts";
 
 export function sampleTeam(...names: string[]): Omit<TeamConfig, "version" | "revision"> {
   return {
