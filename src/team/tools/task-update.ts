@@ -13,7 +13,7 @@ import {
   type TeamTask,
 } from "../../protocol/team.ts";
 import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
-import { claimable, TaskRuleError } from "../task-rules.ts";
+import { claimable, claimPatch, TaskRuleError } from "../task-rules.ts";
 import { type KnownMember, planUpdate, type TaskUpdateInput, type UpdatePlan } from "./task-update-plan.ts";
 import { taskLine } from "./task-view.ts";
 
@@ -99,8 +99,7 @@ async function update(input: TaskUpdateInput, options: TaskUpdateOptions, claims
     refuseLostWrite(first, task, plan.patch);
     try {
       if (plan.mustClaim) {
-        const { status, owner, claim } = plan.patch;
-        await write(task, { status, owner, claim }, options, claims);
+        await write(task, claimPatch(task, options.self, options.process), options, claims);
         first = undefined;
         continue;
       }

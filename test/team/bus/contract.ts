@@ -254,7 +254,8 @@ export function busContract(name: string, makeTeam: () => Promise<TestTeam>): vo
       await using team = await makeTeam();
       const { tasks } = await team.open("lead");
       await tasks.create(task("one", { check: "npm test" }));
-      const cleared = await tasks.update("1", 1, { check: undefined, status: "cancelled" });
+      const cleared = await tasks.update("1", 1, { check: undefined, status: "cancelled", subject: undefined });
+      expect(cleared.subject).toBe("one");
       expect(cleared).not.toHaveProperty("check");
       await expect(tasks.update("1", 2, { status: "failed" })).rejects.toThrow("Task 1 is cancelled and can't become failed");
       await expect(tasks.update("7", 1, { subject: "x" })).rejects.toThrow("There is no task 7");
