@@ -206,6 +206,17 @@ test("K08: without a commit, or with a red check, a task is not completed; no ch
   expect(await tasks.get("1")).toMatchObject({ status: "completed", noChange: true, note: "it was right already" });
 });
 
+test("a lead that does no work itself neither takes a task by accident nor completes one without saying why", async () => {
+  const { tasks, as } = await team(2);
+  const lead = as("lead");
+  expect(await lead({ status: "in_progress" })).toContain("Error: Task 1 has no owner. Say who does it");
+  expect(await lead({ status: "completed" })).toContain("there is no commit");
+  await lead({ status: "completed", noChange: true, note: "the goal changed" });
+  expect(await tasks.get("1")).toMatchObject({ status: "completed", noChange: true });
+  await lead({ taskId: "2", check: "npm test" });
+  expect(await lead({ taskId: "2", status: "completed", noChange: true, note: "x" })).toContain("Task 2 has a check");
+});
+
 test("K05: a dead owner's task comes back with a note that the next owner reads", async () => {
   const { tasks, as } = await team(1);
   await as("alice", { process: dead })({ status: "in_progress" });
