@@ -78,7 +78,7 @@ export interface Mailbox {
   /** At least once: an envelope comes again until it is acknowledged. */
   unread(): Promise<Envelope[]>;
   acknowledge(ids: readonly string[]): Promise<void>;
-  /** Resolves when something may have come; at once when there is unread mail. Rejects when aborted. */
+  /** Resolves when something may have come; at once when there is mail that `unread` has not handed out yet. Rejects when aborted. */
   arrival(signal: AbortSignal): Promise<void>;
 }
 
@@ -93,6 +93,7 @@ export type TeamTask = {
   blockedBy: string[];
   check?: string;
   key?: string;
+  /** The attempt it is in, from 1. */
   attempts: number;
   commit?: string;
   noChange?: true;

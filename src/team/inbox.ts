@@ -75,7 +75,7 @@ export function wakes(envelope: Envelope, self: string): boolean {
 }
 
 /** Undefined when the sender may send this to `self`. */
-export function wrongRole(envelope: Envelope, self: string): string | undefined {
+function wrongRole(envelope: Envelope, self: string): string | undefined {
   const { from, body } = envelope;
   if (from === self) return `${self} does not write to itself`;
   const direction = DIRECTION[body.type];

@@ -23,7 +23,7 @@ export type TaskFacts = { all: readonly TeamTask[]; isAlive(identity: ProcessIde
  * The revision decides between two who ask at once; this decides what may be asked.
  */
 export function changedTask(task: TeamTask, patch: TaskPatch, facts: TaskFacts): TeamTask {
-  const next: TeamTask = withoutUndefined({ ...task, ...patch, id: task.id, revision: task.revision + 1 });
+  const next = patched(task, patch);
   if (next.key !== task.key) throw new TaskRuleError(`The key of task ${task.id} can't be changed.`);
   if (!NEXT[task.status].includes(next.status)) throw new TaskRuleError(refusedStep(task, next.status));
   checkEdges(next.id, next.blockedBy, facts.all);
@@ -135,7 +135,22 @@ function described(tasks: readonly TeamTask[]): string {
   return tasks.map((task) => `task ${task.id} (${task.status}${task.owner ? `, ${task.owner}` : ""})`).join(", ");
 }
 
-function withoutUndefined(task: { [Key in keyof TeamTask]: TeamTask[Key] }): TeamTask {
+/** `undefined` clears a field that may be missing and leaves one that may not. */
+function patched(task: TeamTask, patch: TaskPatch): TeamTask {
+  return withoutUndefined({
+    ...task,
+    ...patch,
+    id: task.id,
+    revision: task.revision + 1,
+    subject: patch.subject ?? task.subject,
+    description: patch.description ?? task.description,
+    status: patch.status ?? task.status,
+    blockedBy: patch.blockedBy ?? task.blockedBy,
+    attempts: patch.attempts ?? task.attempts,
+  });
+}
+
+function withoutUndefined(task: TeamTask): TeamTask {
   const copy = { ...task };
   if (copy.owner === undefined) delete copy.owner;
   if (copy.check === undefined) delete copy.check;

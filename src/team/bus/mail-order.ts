@@ -5,8 +5,12 @@ import type { Envelope } from "../../protocol/team.ts";
  * sequence. So a clock that jumps can move a sender's mail as a whole, never turn it round.
  */
 export function inSenderOrder(byTime: readonly Envelope[]): Envelope[] {
-  const queues = new Map<string, Envelope[]>();
-  for (const envelope of byTime) queues.set(envelope.from, [...(queues.get(envelope.from) ?? []), envelope]);
-  for (const queue of queues.values()) queue.sort((a, b) => a.epoch - b.epoch || a.seq - b.seq);
-  return byTime.flatMap((envelope) => queues.get(envelope.from)?.shift() ?? []);
+  const bySender = new Map<string, Envelope[]>();
+  for (const envelope of byTime) {
+    const mail = bySender.get(envelope.from) ?? [];
+    mail.push(envelope);
+    bySender.set(envelope.from, mail);
+  }
+  const next = new Map([...bySender].map(([from, mail]) => [from, mail.sort((a, b) => a.epoch - b.epoch || a.seq - b.seq).values()]));
+  return byTime.flatMap((envelope) => next.get(envelope.from)?.next().value ?? []);
 }

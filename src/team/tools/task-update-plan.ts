@@ -54,7 +54,7 @@ export function planUpdate(input: TaskUpdateInput, task: TeamTask, all: readonly
 }
 
 /** The living member that has the task, if it is not `self`. */
-export function otherOwner(task: TeamTask, who: Updater): string | undefined {
+function otherOwner(task: TeamTask, who: Updater): string | undefined {
   if (task.status === "in_progress" && task.claim) {
     return task.claim.owner !== who.self && who.isAlive(task.claim) ? task.claim.owner : undefined;
   }
@@ -108,9 +108,16 @@ function planStatus(input: TaskUpdateInput, task: TeamTask, who: Updater): Statu
   if (owner === "" || (input.status === "pending" && task.status === "in_progress" && owner === undefined)) {
     return { patch: { status: input.status ?? openStatus(task), owner: undefined, claim: undefined } };
   }
-  if (input.status === "in_progress") return planClaim(owner ?? (who.role === "lead" ? (task.owner ?? who.self) : who.self), task, who);
+  if (input.status === "in_progress") return planClaim(owner ?? worker(task, who), task, who);
   if (owner !== undefined) return planAssignment(owner, input, task, who);
   return { patch: input.status === undefined ? {} : { status: input.status } };
+}
+
+/** Who works on it when the call names no owner. A team's lead that forgot to say so must not get in the members' way. */
+function worker(task: TeamTask, who: Updater): string {
+  if (who.role === "teammate" || who.members === undefined) return who.self;
+  if (task.owner !== undefined) return task.owner;
+  throw new TaskRuleError(`Task ${task.id} has no owner. Say who does it by owner, or leave it pending until a member takes it.`);
 }
 
 function planClaim(owner: string, task: TeamTask, who: Updater): StatusPlan {

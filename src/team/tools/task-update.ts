@@ -13,7 +13,7 @@ import {
   type TeamTask,
 } from "../../protocol/team.ts";
 import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
-import { claimable, TaskRuleError } from "../task-rules.ts";
+import { claimable, claimPatch, TaskRuleError } from "../task-rules.ts";
 import { type KnownMember, planUpdate, type TaskUpdateInput, type UpdatePlan } from "./task-update-plan.ts";
 import { taskLine } from "./task-view.ts";
 
@@ -44,7 +44,7 @@ export type TaskUpdateOptions = {
   team?: { roster: Roster; presence: Presence };
   /** Tells a member of a task that the lead gave it; when it rejects, the assignment is taken back. */
   notifyAssignment?: (to: string, task: TeamTask) => Promise<unknown>;
-  /** Commits and runs the check. Without it a completion needs no proof (a plain session). */
+  /** Commits and runs the check. Without it nothing counts as committed in a team, and a plain session needs no proof. */
   beforeComplete?: (task: TeamTask) => Promise<Completion>;
   onChange?: (task: TeamTask, before: TeamTask) => void | Promise<void>;
   isAlive?: (identity: ProcessIdentity) => boolean;
@@ -99,8 +99,7 @@ async function update(input: TaskUpdateInput, options: TaskUpdateOptions, claims
     refuseLostWrite(first, task, plan.patch);
     try {
       if (plan.mustClaim) {
-        const { status, owner, claim } = plan.patch;
-        await write(task, { status, owner, claim }, options, claims);
+        await write(task, claimPatch(task, options.self, options.process), options, claims);
         first = undefined;
         continue;
       }
@@ -165,9 +164,11 @@ function refuseLostWrite(first: TeamTask, now: TeamTask, patch: TaskPatch): void
   }
 }
 
-async function proof(input: TaskUpdateInput, task: TeamTask, { beforeComplete }: TaskUpdateOptions): Promise<Proven> {
-  if (!beforeComplete) return { ok: true };
-  const result = await beforeComplete(task);
+async function proof(input: TaskUpdateInput, task: TeamTask, { beforeComplete, team }: TaskUpdateOptions): Promise<Proven> {
+  if (!beforeComplete && !team) return { ok: true };
+  if (!beforeComplete && task.check)
+    throw new TaskRuleError(`Task ${task.id} has a check: only the member who does the work can complete it.`);
+  const result: Completion = beforeComplete ? await beforeComplete(task) : { ok: true };
   if (!result.ok) throw new TaskRuleError(`Task ${task.id} is not completed: ${result.reason}`);
   if (result.commit === undefined && !input.noChange) {
     throw new TaskRuleError(

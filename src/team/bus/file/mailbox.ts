@@ -67,7 +67,8 @@ export async function openMailbox(options: MailboxOptions): Promise<FileMailbox>
 
   async function unread(): Promise<Envelope[]> {
     const names = await arrivedNames();
-    for (const name of shown.keys()) if (!names.includes(name)) shown.delete(name);
+    const there = new Set(names);
+    for (const name of shown.keys()) if (!there.has(name)) shown.delete(name);
     const byTime: Envelope[] = [];
     for (const name of names) {
       const known = shown.get(name);
@@ -85,11 +86,12 @@ export async function openMailbox(options: MailboxOptions): Promise<FileMailbox>
     send,
     unread,
     async acknowledge(ids) {
+      const wanted = new Set(ids);
       const known = new Set([...shown.values()].map((envelope) => envelope.id));
       // After a restart the ids come from the transcript, before anything was read here.
       if (!ids.every((id) => known.has(id))) await unread();
       for (const [name, envelope] of [...shown]) {
-        if (!ids.includes(envelope.id)) continue;
+        if (!wanted.has(envelope.id)) continue;
         await moved(join(newFolder, name), join(layout.inbox(self.name, "cur"), name));
         shown.delete(name);
         if (acknowledged++ % PRUNE_EVERY === 0) await prune(layout.inbox(self.name, "cur"));

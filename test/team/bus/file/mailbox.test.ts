@@ -1,0 +1,156 @@
+import { execFileSync } from "node:child_process";
+import { appendFile, chown, copyFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import type { BadMail } from "../../../../src/team/bus/file/mailbox.ts";
+import { sortMail } from "../../../../src/team/inbox.ts";
+import { message } from "../sample-team.ts";
+import { fileTeam } from "./file-team.ts";
+
+const noSignal = new AbortController().signal;
+
+test("M03: malformed files are set aside once, with a log line and word to a readable sender, and the good message comes", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const bad: BadMail[] = [];
+  const bob = await team.open("bob", 1, undefined, { onBad: (one) => bad.push(one) });
+  const alice = await team.open("alice");
+  const put = (name: string, text: string) => writeFile(team.inbox("bob", "new", name), text);
+  const good = { version: 1, id: "alice.9.1", epoch: 9, seq: 1, from: "alice", to: "bob", at: "", body: message("x") };
+  await put("01.json", "");
+  await put("02.json", '{"version":1,"from":"al');
+  await put("03.json", '{"version":1,"text":"a\nb"}');
+  await put("04.json", JSON.stringify({ ...good, seq: "one" }));
+  await put("05.json", JSON.stringify({ ...good, to: "lead" }));
+  await put("06.json", JSON.stringify({ ...good, body: { type: "make_coffee" } }));
+  await put("07.json", JSON.stringify({ ...good, body: message("x".repeat(300_000)) }));
+  await put("08.json", JSON.stringify({ ...good, id: "lead.9.1" }));
+  await put("outside", JSON.stringify(good));
+  await symlink(team.inbox("bob", "new", "outside"), team.inbox("bob", "new", "09.json"));
+  await mkdir(team.inbox("bob", "new", "10.json"));
+  execFileSync("mkfifo", [team.inbox("bob", "new", "11.json")]);
+  await rm(team.inbox("bob", "new", "outside"));
+  await alice.mailbox.send("bob", message("good"));
+  expect((await bob.mailbox.unread()).map((envelope) => envelope.id)).toEqual(["alice.1.1"]);
+  expect(bad.map((one) => one.file.split("/").at(-1)?.slice(0, 2))).toEqual([
+    "01",
+    "02",
+    "03",
+    "04",
+    "05",
+    "06",
+    "07",
+    "08",
+    "09",
+    "10",
+    "11",
+  ]);
+  expect(bad.map((one) => one.reason)).toContain('it is addressed to "lead"');
+  expect(bad.filter((one) => one.from !== undefined)).toHaveLength(4);
+  await bob.mailbox.unread();
+  expect(bad).toHaveLength(11);
+  const told = await alice.mailbox.unread();
+  expect(told).toHaveLength(4);
+  expect(told[0]?.body).toMatchObject({ type: "status_update", text: expect.stringContaining("was set aside by bob") });
+});
+
+test.skipIf(process.getuid?.() !== 0)("M03: a file that belongs to another user is set aside", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const bad: BadMail[] = [];
+  const bob = await team.open("bob", 1, undefined, { onBad: (one) => bad.push(one) });
+  await (await team.open("alice")).mailbox.send("bob", message("x"));
+  const [name = ""] = await readdir(team.inbox("bob", "new"));
+  await chown(team.inbox("bob", "new", name), 12345, 12345);
+  expect(await bob.mailbox.unread()).toEqual([]);
+  expect(bad.map((one) => one.reason)).toEqual(["it belongs to another user (12345)"]);
+});
+
+test("M04: of one message file that was copied twice the model reads the text once, and all copies go", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const bob = await team.open("bob");
+  await (await team.open("alice")).mailbox.send("bob", message("only once"));
+  const [name = ""] = await readdir(team.inbox("bob", "new"));
+  for (const copy of ["a", "b"]) await copyFile(team.inbox("bob", "new", name), team.inbox("bob", "new", `${name}.${copy}.json`));
+  const sorted = sortMail(await bob.mailbox.unread(), "bob", new Set());
+  expect(sorted.pending?.reminder.match(/only once/g)).toHaveLength(1);
+  await bob.mailbox.acknowledge(sorted.pending?.mail ?? []);
+  expect(await bob.mailbox.unread()).toEqual([]);
+  expect(await readdir(team.inbox("bob", "new"))).toEqual([]);
+});
+
+test("M05: 5,000 old messages do not delay a new one, and are pruned", async () => {
+  await using team = await fileTeam("alice");
+  const lead = await team.open("lead");
+  const old = Array.from({ length: 5000 }, (_, index) => `${String(index).padStart(14, "0")}.00000001.1-a.json`);
+  await Promise.all(old.map((name) => appendFile(team.inbox("lead", "cur", name), "x".repeat(400))));
+  const id = await (await team.open("alice")).mailbox.send("lead", message("new"));
+  const started = performance.now();
+  await lead.mailbox.arrival(noSignal);
+  const mail = await lead.mailbox.unread();
+  expect(performance.now() - started).toBeLessThan(2000);
+  await lead.mailbox.acknowledge(mail.map((envelope) => envelope.id));
+  expect(mail.map((envelope) => envelope.id)).toEqual([id]);
+  const kept = await readdir(team.inbox("lead", "cur"));
+  expect(kept).toHaveLength(200);
+  expect(kept).not.toContain(old[0]);
+});
+
+test("a send that can't write rejects, leaves nothing in the box, and the next one arrives", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const [alice, bob] = [await team.open("alice"), await team.open("bob")];
+  await rm(team.inbox("bob", "tmp"), { recursive: true });
+  await writeFile(team.inbox("bob", "tmp"), "no folder");
+  await expect(alice.mailbox.send("bob", message("lost"))).rejects.toThrow();
+  expect(await readdir(team.inbox("bob", "new"))).toEqual([]);
+  await rm(team.inbox("bob", "tmp"));
+  await alice.mailbox.send("bob", message("found"));
+  expect((await bob.mailbox.unread()).map((envelope) => envelope.body)).toEqual([message("found")]);
+});
+
+test("a message that can't be put into the box leaves nothing aside either", async () => {
+  await using team = await fileTeam("alice", "bob");
+  await rm(team.inbox("bob", "new"), { recursive: true });
+  await writeFile(team.inbox("bob", "new"), "no folder");
+  await expect((await team.open("alice")).mailbox.send("bob", message("lost"))).rejects.toThrow();
+  expect(await readdir(team.inbox("bob", "tmp"))).toEqual([]);
+});
+
+test("a file event wakes the reader long before the sweep", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const bob = await team.open("bob", 1, undefined, { sweepMs: 600_000 });
+  expect(bob.isWatching).toBe(true);
+  const woken = bob.mailbox.arrival(noSignal);
+  await (await team.open("alice")).mailbox.send("bob", message("now"));
+  await woken;
+});
+
+test("where the system refuses to watch, or loses an event, the sweep finds the message", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const refused = await team.open("bob", 1, undefined, { watch: () => undefined, blindSweepMs: 10, sweepMs: 600_000 });
+  const deaf = await team.open("bob", 1, undefined, { watch: () => ({ close: () => undefined }), sweepMs: 10 });
+  expect([refused.isWatching, deaf.isWatching]).toEqual([false, true]);
+  const woken = [refused.mailbox.arrival(noSignal), deaf.mailbox.arrival(noSignal)];
+  await (await team.open("alice")).mailbox.send("bob", message("now"));
+  await Promise.all(woken);
+});
+
+test("a text over 256 kB travels as a file of the team, whose path and beginning the message holds", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const long = `begin ${"é".repeat(200_000)} end`;
+  await (await team.open("alice")).mailbox.send("bob", message(long));
+  const [envelope] = await (await team.open("bob")).mailbox.unread();
+  const text = envelope && "text" in envelope.body ? envelope.body.text : "";
+  expect(text.length).toBeLessThan(3000);
+  expect(text.startsWith("begin é")).toBe(true);
+  const path = /whole text is in (.*)\]/.exec(text)?.[1] ?? "";
+  expect(await readFile(path, "utf8")).toBe(long);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test("what a killed sender left aside is removed after an hour, not before", async () => {
+  await using team = await fileTeam("alice");
+  await writeFile(team.inbox("alice", "tmp", "old.json"), "ha");
+  await writeFile(team.inbox("alice", "tmp", "young.json"), "ha");
+  const past = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(team.inbox("alice", "tmp", "old.json"), past, past);
+  await team.open("alice");
+  expect(await readdir(team.inbox("alice", "tmp"))).toEqual(["young.json"]);
+});
