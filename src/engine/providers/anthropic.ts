@@ -23,7 +23,7 @@ export function anthropicClient(options: AnthropicClientOptions): ModelClient {
   const fetch = createHttpFetch();
   let loaded: Promise<BaseAnthropic> | undefined;
   const loadSdk = async () => {
-    const { BaseAnthropic } = await import("@anthropic-ai/sdk/client");
+    const { BaseAnthropic } = await import("./anthropic-sdk.ts");
     const credential = options.authToken && !options.apiKey ? { authToken: options.authToken } : { apiKey: options.apiKey || "none" };
     return new BaseAnthropic({
       ...credential,

@@ -1,23 +1,20 @@
-import http from "node:http";
-import https from "node:https";
-import { setTimeout as delay } from "node:timers/promises";
+import type http from "node:http";
 
 /** A `fetch` for the SDKs, made of node:http: the global one costs more CPU at its first use than both SDKs. */
 export type HttpFetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
+type Transport = { request: typeof http.request; agent: http.Agent };
 
 /** Connections are kept for the next request. Redirects are not followed: a key must not travel to another host. */
 export function createHttpFetch(): HttpFetch {
-  const agents = { "http:": new http.Agent({ keepAlive: true }), "https:": new https.Agent({ keepAlive: true }) };
+  const transports = new Map<string, Promise<Transport>>();
   return async (input, init = {}) => {
     const url = new URL(typeof input === "object" && "url" in input ? input.url : input);
-    const isSecure = url.protocol === "https:";
-    const options: http.RequestOptions = {
-      method: init.method ?? "GET",
-      headers: plainHeaders(init.headers),
-      agent: agents[isSecure ? "https:" : "http:"],
-    };
+    const transport = transports.get(url.protocol) ?? loadTransport(url.protocol);
+    transports.set(url.protocol, transport);
+    const { request, agent } = await transport;
+    const options: http.RequestOptions = { method: init.method ?? "GET", headers: plainHeaders(init.headers), agent };
     if (init.signal) options.signal = init.signal;
-    const send = () => sendOnce(isSecure ? https : http, url, options, typeof init.body === "string" ? init.body : "");
+    const send = () => sendOnce(request, url, options, typeof init.body === "string" ? init.body : "");
     const response = await send().catch((error: unknown) => {
       if (error instanceof StaleConnection) return send();
       throw error;
@@ -27,12 +24,18 @@ export function createHttpFetch(): HttpFetch {
   };
 }
 
+/** Loaded when needed, because TLS costs a teammate with a local server some milliseconds for nothing. */
+async function loadTransport(protocol: string): Promise<Transport> {
+  const { request, Agent } = protocol === "https:" ? await import("node:https") : await import("node:http");
+  return { request, agent: new Agent({ keepAlive: true }) };
+}
+
 /** The server closed a kept connection just when a request went out on it: that request was not read, a new one may go out. */
 class StaleConnection extends Error {}
 
-function sendOnce(client: typeof http | typeof https, url: URL, options: http.RequestOptions, body: string): Promise<http.IncomingMessage> {
+function sendOnce(send: typeof http.request, url: URL, options: http.RequestOptions, body: string): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = client.request(url, options, resolve);
+    const request = send(url, options, resolve);
     request.on("error", (error: NodeJS.ErrnoException) => {
       const isStale = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       reject(isStale ? new StaleConnection(error.message, { cause: error }) : error);
@@ -104,16 +107,14 @@ class HttpHeaders {
   }
 }
 
-/** Reads a body to its end, or lets it go: after a proper end the connection is kept, otherwise it is closed. */
-export async function letGo(body: http.IncomingMessage, isFinished: boolean): Promise<void> {
+/** Reads a body to its end, or lets it go: after a proper end the connection is kept if the server ends soon, else it is closed. */
+export function letGo(body: http.IncomingMessage, isFinished: boolean): void {
   if (body.destroyed || body.readableEnded) return;
   if (!isFinished) {
     body.destroy();
     return;
   }
+  const timer = setTimeout(() => body.destroy(), 1000).unref();
+  body.once("close", () => clearTimeout(timer));
   body.resume();
-  const controller = new AbortController();
-  body.once("close", () => controller.abort());
-  await delay(1000, undefined, { ref: false, signal: controller.signal }).catch(() => undefined);
-  if (!body.destroyed) body.destroy();
 }

@@ -23,7 +23,7 @@ export function openAIClient(options: OpenAIClientOptions): ModelClient {
   const bodyOptions = { ...options, compat: compatOf(options.baseUrl) };
   let loaded: Promise<OpenAI> | undefined;
   const loadSdk = async () => {
-    const { OpenAI } = await import("openai/client");
+    const { OpenAI } = await import("./openai-sdk.ts");
     return new OpenAI({
       apiKey: options.apiKey || "none",
       baseURL: options.baseUrl,
