@@ -1,6 +1,7 @@
 // Builds dist/: one entry plus lazy chunks. Only @vscode/ripgrep stays outside, because it carries a binary.
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
+import { lightSdk } from "./light-sdk.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
 const { version } = JSON.parse(await readFile(`${root}package.json`, "utf8"));
@@ -18,6 +19,7 @@ const result = await build({
   format: "esm",
   target: "node20.19",
   external: ["@vscode/ripgrep"],
+  plugins: [lightSdk],
   define: { ROOCODE_VERSION: JSON.stringify(version) },
   // Bundled CommonJS (execa, proper-lockfile, the MCP client) still calls require for Node's own modules.
   banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { AssistantMessage, ToolUseBlock } from "../../protocol/message.ts";
 import type { ModelEvent, StopReason, Usage } from "../../protocol/model.ts";
 import { failure, type ModelFailure, networkFailure, serverFailure, strayFailure } from "./failure.ts";
@@ -96,7 +95,7 @@ export class MessageDraft {
   /** The second of two calls with one id gets another: the next request would be refused, or answered wrongly. */
   #uniqueId(wanted: string): string {
     const taken = wanted === "" || this.#ids.has(wanted) || this.#context.usedIds?.has(wanted);
-    const id = taken ? `call_${randomUUID().replaceAll("-", "").slice(0, 24)}` : wanted;
+    const id = taken ? `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}` : wanted;
     this.#ids.add(id);
     return id;
   }

@@ -4,6 +4,7 @@ import { type Thinking, toAnthropicBody } from "./anthropic-body.ts";
 import { AnthropicAnswer } from "./anthropic-stream.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { usedCallIds } from "./message-ids.ts";
+import type { ProxyEnvironment } from "./proxy.ts";
 import { STREAM_LIMITS, type StreamLimits, streamAnswer } from "./stream-answer.ts";
 
 export type AnthropicClientOptions = {
@@ -16,14 +17,16 @@ export type AnthropicClientOptions = {
   thinking?: Thinking;
   extraBody?: Readonly<Record<string, unknown>>;
   limits?: StreamLimits;
+  /** Where proxies are looked up. */
+  env?: ProxyEnvironment;
 };
 
 /** The SDK does authentication, headers and errors; the bytes are read here, because it ends a cut stream without a word. */
 export function anthropicClient(options: AnthropicClientOptions): ModelClient {
-  const fetch = createHttpFetch();
+  const fetch = createHttpFetch(options.env);
   let loaded: Promise<BaseAnthropic> | undefined;
   const loadSdk = async () => {
-    const { BaseAnthropic } = await import("@anthropic-ai/sdk/client");
+    const { BaseAnthropic } = await import("./anthropic-sdk.ts");
     const credential = options.authToken && !options.apiKey ? { authToken: options.authToken } : { apiKey: options.apiKey || "none" };
     return new BaseAnthropic({
       ...credential,

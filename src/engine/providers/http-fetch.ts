@@ -1,23 +1,22 @@
-import http from "node:http";
-import https from "node:https";
-import { setTimeout as delay } from "node:timers/promises";
+import type http from "node:http";
+import type { ProxyEnvironment } from "./proxy.ts";
 
 /** A `fetch` for the SDKs, made of node:http: the global one costs more CPU at its first use than both SDKs. */
 export type HttpFetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
+type Transport = (url: URL, options: http.RequestOptions) => http.ClientRequest;
 
 /** Connections are kept for the next request. Redirects are not followed: a key must not travel to another host. */
-export function createHttpFetch(): HttpFetch {
-  const agents = { "http:": new http.Agent({ keepAlive: true }), "https:": new https.Agent({ keepAlive: true }) };
+export function createHttpFetch(env: ProxyEnvironment = {}): HttpFetch {
+  const transports = new Map<string, Promise<Transport>>();
   return async (input, init = {}) => {
     const url = new URL(typeof input === "object" && "url" in input ? input.url : input);
-    const isSecure = url.protocol === "https:";
-    const options: http.RequestOptions = {
-      method: init.method ?? "GET",
-      headers: plainHeaders(init.headers),
-      agent: agents[isSecure ? "https:" : "http:"],
-    };
+    const transport = transports.get(url.origin) ?? loadTransport(url, env);
+    transports.set(url.origin, transport);
+    const request = await transport;
+    const options: http.RequestOptions = { method: init.method ?? "GET", headers: plainHeaders(init.headers) };
     if (init.signal) options.signal = init.signal;
-    const send = () => sendOnce(isSecure ? https : http, url, options, typeof init.body === "string" ? init.body : "");
+    const body = typeof init.body === "string" ? init.body : "";
+    const send = () => sendOnce(request(url, options), body);
     const response = await send().catch((error: unknown) => {
       if (error instanceof StaleConnection) return send();
       throw error;
@@ -27,12 +26,23 @@ export function createHttpFetch(): HttpFetch {
   };
 }
 
+/** Loaded when needed, because TLS and proxies cost a teammate with a local server some milliseconds for nothing. */
+async function loadTransport(url: URL, env: ProxyEnvironment): Promise<Transport> {
+  const namesProxy = Object.entries(env).some(([name, value]) => value && /_proxy$/i.test(name));
+  const proxies = namesProxy ? await import("./proxy.ts") : undefined;
+  const proxy = proxies?.proxyFor(url, env);
+  if (proxies && proxy && url.protocol !== "https:") return proxies.requestThrough(proxy);
+  const { request, Agent } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const agent = proxies && proxy ? proxies.tunnelAgent(proxy) : new Agent({ keepAlive: true });
+  return (target, options) => request(target, { ...options, agent });
+}
+
 /** The server closed a kept connection just when a request went out on it: that request was not read, a new one may go out. */
 class StaleConnection extends Error {}
 
-function sendOnce(client: typeof http | typeof https, url: URL, options: http.RequestOptions, body: string): Promise<http.IncomingMessage> {
+function sendOnce(request: http.ClientRequest, body: string): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = client.request(url, options, resolve);
+    request.on("response", resolve);
     request.on("error", (error: NodeJS.ErrnoException) => {
       const isStale = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       reject(isStale ? new StaleConnection(error.message, { cause: error }) : error);
@@ -104,16 +114,14 @@ class HttpHeaders {
   }
 }
 
-/** Reads a body to its end, or lets it go: after a proper end the connection is kept, otherwise it is closed. */
-export async function letGo(body: http.IncomingMessage, isFinished: boolean): Promise<void> {
+/** Reads a body to its end, or lets it go: after a proper end the connection is kept if the server ends soon, else it is closed. */
+export function letGo(body: http.IncomingMessage, isFinished: boolean): void {
   if (body.destroyed || body.readableEnded) return;
   if (!isFinished) {
     body.destroy();
     return;
   }
+  const timer = setTimeout(() => body.destroy(), 1000).unref();
+  body.once("close", () => clearTimeout(timer));
   body.resume();
-  const controller = new AbortController();
-  body.once("close", () => controller.abort());
-  await delay(1000, undefined, { ref: false, signal: controller.signal }).catch(() => undefined);
-  if (!body.destroyed) body.destroy();
 }

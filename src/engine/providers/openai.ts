@@ -5,6 +5,7 @@ import { createHttpFetch } from "./http-fetch.ts";
 import { usedCallIds } from "./message-ids.ts";
 import { toOpenAIBody } from "./openai-body.ts";
 import { OpenAIAnswer } from "./openai-stream.ts";
+import type { ProxyEnvironment } from "./proxy.ts";
 import { STREAM_LIMITS, type StreamLimits, streamAnswer } from "./stream-answer.ts";
 
 export type OpenAIClientOptions = {
@@ -16,14 +17,16 @@ export type OpenAIClientOptions = {
   headers?: Readonly<Record<string, string>>;
   extraBody?: Readonly<Record<string, unknown>>;
   limits?: StreamLimits;
+  /** Where proxies are looked up. */
+  env?: ProxyEnvironment;
 };
 
 export function openAIClient(options: OpenAIClientOptions): ModelClient {
-  const fetch = createHttpFetch();
+  const fetch = createHttpFetch(options.env);
   const bodyOptions = { ...options, compat: compatOf(options.baseUrl) };
   let loaded: Promise<OpenAI> | undefined;
   const loadSdk = async () => {
-    const { OpenAI } = await import("openai/client");
+    const { OpenAI } = await import("./openai-sdk.ts");
     return new OpenAI({
       apiKey: options.apiKey || "none",
       baseURL: options.baseUrl,

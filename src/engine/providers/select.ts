@@ -106,6 +106,7 @@ function makeClient(provider: Provider, options: SelectModelOptions): ModelClien
   const common = {
     provider: provider.name,
     baseUrl: provider.baseUrl,
+    env: options.env,
     ...credentials(provider, options.env),
     ...(provider.headers ? { headers: provider.headers } : {}),
     ...(provider.extraBody ? { extraBody: provider.extraBody } : {}),

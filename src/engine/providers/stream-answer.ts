@@ -41,7 +41,7 @@ export async function* streamAnswer(source: AnswerSource, signal: AbortSignal): 
     }
   } finally {
     watchdog.rest();
-    if (body) void letGo(body, isFinished);
+    if (body) letGo(body, isFinished);
     if (!isFinished) watchdog.stop();
     watchdog.release();
   }

@@ -1,0 +1,23 @@
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const globals = fileURLToPath(new URL("light-globals.mjs", import.meta.url));
+const NAMES = ["Headers", "FormData", "Response", "Request"];
+
+/** esbuild plugin: inside the model SDKs some globals are those of light-globals.mjs. */
+export const lightSdk = {
+  name: "light-sdk",
+  setup(build) {
+    build.onLoad({ filter: /node_modules[\\/](@anthropic-ai[\\/]sdk|openai)[\\/].*\.mjs$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8");
+      const used = NAMES.filter((name) => new RegExp(`\\b(new|instanceof) ${name}\\b`).test(source));
+      if (used.length === 0) return undefined;
+      return {
+        contents: `import { ${used.join(", ")} } from ${JSON.stringify(globals)};\n${source}`,
+        resolveDir: dirname(path),
+        loader: "js",
+      };
+    });
+  },
+};

@@ -1,0 +1,1 @@
+export { OpenAI } from "openai/client";
