@@ -7,7 +7,7 @@ import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import { LEAD, type MemberStatus, type TeamConfig, type TeamStep } from "../protocol/team.ts";
+import { LEAD, type MemberStatus, type TeamConfig, type TeammateInfo, type TeamStep } from "../protocol/team.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import type { FileBus } from "../team/bus/file/open.ts";
 import { namesIn } from "../team/bus/file/revisions.ts";
@@ -154,7 +154,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
-  const deaths = new DeathWatch(bus, async (member) => howItEnded(member.paneId, spawn), onStep);
+  const deaths = new DeathWatch(bus, (member) => howItEnded(member, spawn), onStep);
   try {
     const first: AgentInput = request.resumeNote === undefined ? await firstInput(team.goal, surroundings) : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
     return await runLead(
@@ -181,10 +181,10 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   }
 }
 
-async function howItEnded(paneId: string | undefined, { backend }: SpawnContext): Promise<string> {
-  if (paneId === undefined) return "it never reported ready";
+async function howItEnded({ paneId, backendType }: TeammateInfo, { backend }: SpawnContext): Promise<string | undefined> {
+  if (paneId === undefined) return backendType === "in-process" ? undefined : "it never reported ready";
   const state = await backend.state(paneId);
-  if (state.alive) return "its process is gone, its pane is still there";
+  if (state.alive) return backendType === "in-process" ? undefined : "its process is gone, its pane is still there";
   if (state.signal !== undefined) return `ended by signal ${state.signal}`;
   return state.status === undefined ? "its process is gone" : `ended with exit status ${state.status}`;
 }

@@ -111,6 +111,7 @@ export async function startWorker(
       } else if (body.type === "permission_response") relay.answer(body.requestId, body);
     },
   });
+  signal.addEventListener("abort", () => control.requestShutdown("the lead ended it"), { once: true });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
 
