@@ -67,7 +67,8 @@ function range(text: string): string[] | undefined {
   const numbers = /^(-?\d{1,4})\.\.(-?\d{1,4})$/.exec(text);
   const letters = /^([a-zA-Z])\.\.([a-zA-Z])$/.exec(text);
   if (numbers) return sequence(Number(numbers[1]), Number(numbers[2])).map(String);
-  if (letters) return sequence((letters[1] ?? "a").charCodeAt(0), (letters[2] ?? "a").charCodeAt(0)).map((code) => String.fromCharCode(code));
+  if (letters)
+    return sequence((letters[1] ?? "a").charCodeAt(0), (letters[2] ?? "a").charCodeAt(0)).map((code) => String.fromCharCode(code));
   return undefined;
 }
 

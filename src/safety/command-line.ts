@@ -118,7 +118,13 @@ export function parseOptions(args: readonly Word[], taking: readonly string[] = 
   return { flags, values, operands };
 }
 
-function readShort(word: Word, args: readonly Word[], index: number, taking: readonly string[], put: (name: string, word: Word | undefined) => void): number {
+function readShort(
+  word: Word,
+  args: readonly Word[],
+  index: number,
+  taking: readonly string[],
+  put: (name: string, word: Word | undefined) => void,
+): number {
   const letters = word.text.slice(1);
   if (taking.includes(letters) && letters.length > 1) {
     put(letters, args[index + 1]);

@@ -23,13 +23,28 @@ export function dangers(line: Line, ground: Ground, mode: string): Finding[] {
 function inspectLine(line: Line, ground: Ground, mode: string, depth: number): Finding[] {
   const scene: Scene = { line, ground, mode };
   const code = codeDetector((text, part) => (depth < NESTED_TEXTS ? inspectText(text, part, ground, mode, depth) : []));
-  const detectors: readonly Detector[] = [removals, devices, power, remoteCode, secretsOut, gitHarm, privilege, touchedPaths, teamReach, code];
+  const detectors: readonly Detector[] = [
+    removals,
+    devices,
+    power,
+    remoteCode,
+    secretsOut,
+    gitHarm,
+    privilege,
+    touchedPaths,
+    teamReach,
+    code,
+  ];
   const findings = line.parts.flatMap((part) => detectors.flatMap((detect) => [...detect(part, scene)]));
-  const general: Finding[] = line.isOverLimit ? [{ decision: "ask", isSticky: true, layer: "danger", reason: "the command is too long to be checked as a whole" }] : [];
+  const general: Finding[] = line.isOverLimit
+    ? [{ decision: "ask", isSticky: true, layer: "danger", reason: "the command is too long to be checked as a whole" }]
+    : [];
   general.push(...line.problems.map((reason): Finding => ({ decision: "ask", isSticky: false, layer: "danger", reason })));
   return [...findings, ...general];
 }
 
 function inspectText(text: string, part: Part, ground: Ground, mode: string, depth: number): Finding[] {
-  return inspectLine(analyze(text, { cwd: part.cwds[0] ?? ground.cwd, home: ground.home }), ground, mode, depth + 1).filter((finding) => finding.isSticky || finding.decision === "deny");
+  return inspectLine(analyze(text, { cwd: part.cwds[0] ?? ground.cwd, home: ground.home }), ground, mode, depth + 1).filter(
+    (finding) => finding.isSticky || finding.decision === "deny",
+  );
 }

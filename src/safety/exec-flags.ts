@@ -42,8 +42,25 @@ const FLAGS: Record<string, RegExp> = {
   column: /^$/,
 };
 const ALIASES: Record<string, string> = {
-  fdfind: "fd", egrep: "grep", fgrep: "grep", bsdtar: "tar", gtar: "tar", nvim: "vim", vi: "vim", view: "vim", ex: "vim", gmake: "make",
-  podman: "docker", nerdctl: "docker", pnpm: "npm", yarn: "npm", gsort: "sort", gfind: "find", cc: "gcc", clang: "gcc", more: "less",
+  fdfind: "fd",
+  egrep: "grep",
+  fgrep: "grep",
+  bsdtar: "tar",
+  gtar: "tar",
+  nvim: "vim",
+  vi: "vim",
+  view: "vim",
+  ex: "vim",
+  gmake: "make",
+  podman: "docker",
+  nerdctl: "docker",
+  pnpm: "npm",
+  yarn: "npm",
+  gsort: "sort",
+  gfind: "find",
+  cc: "gcc",
+  clang: "gcc",
+  more: "less",
 };
 
 /** Why a rule with a wildcard, and the list of harmless commands, must not cover this part; undefined when they may. */
@@ -54,8 +71,10 @@ export function execFlag(part: Part): string | undefined {
   if (name === "git") return gitFlag(part);
   if (name === "sed" || name === "gsed") return sedFlag(args);
   if (/^[gmn]?awk$/.test(name)) return awkFlag(args);
-  if (name === "uniq") return args.filter((word) => !word.text.startsWith("-")).length > 1 ? "a second operand of uniq is written" : undefined;
-  if (name === "tar" && args[0] && /^[a-zA-Z]*[IF][a-zA-Z]*$/.test(args[0].text)) return `the option "${args[0].text}" of tar runs a program`;
+  if (name === "uniq")
+    return args.filter((word) => !word.text.startsWith("-")).length > 1 ? "a second operand of uniq is written" : undefined;
+  if (name === "tar" && args[0] && /^[a-zA-Z]*[IF][a-zA-Z]*$/.test(args[0].text))
+    return `the option "${args[0].text}" of tar runs a program`;
   if (name === "docker") return dockerFlag(args);
   const pattern = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
   const hit = pattern ? args.find((word) => pattern.test(word.text)) : undefined;
@@ -75,7 +94,9 @@ function sedFlag(args: readonly Word[]): string | undefined {
   if (args.some((word) => /^(-[a-zA-Z]*i|--in-place)/.test(word.text))) return "sed changes files in place";
   if (args.some((word) => /^(-[a-zA-Z]*f|--file)/.test(word.text))) return "the script of sed is in a file";
   const scripts = sedScripts(args);
-  return scripts.every((script) => script.isKnown && isPlainSed(script.text)) ? undefined : "this script of sed may run a program or write a file";
+  return scripts.every((script) => script.isKnown && isPlainSed(script.text))
+    ? undefined
+    : "this script of sed may run a program or write a file";
 }
 
 export function sedScripts(args: readonly Word[]): readonly Word[] {
@@ -127,7 +148,8 @@ function nextSeparator(text: string, from: number, separator: string): number {
 }
 
 function awkFlag(args: readonly Word[]): string | undefined {
-  if (args.some((word) => /^(-f|--file|-i|--include|-l|--load|-E|-o|-d|-p)/.test(word.text))) return "awk takes its program from a file or writes one";
+  if (args.some((word) => /^(-f|--file|-i|--include|-l|--load|-E|-o|-d|-p)/.test(word.text)))
+    return "awk takes its program from a file or writes one";
   const program = args.find((word, index) => !word.text.startsWith("-") && !/^-[Fv]$/.test(args[index - 1]?.text ?? ""));
   if (!program) return undefined;
   if (!program.isKnown) return "the program of awk is only known when it runs";
@@ -143,7 +165,8 @@ function dockerFlag(args: readonly Word[]): string | undefined {
 /** A container that can do to the machine what root can. */
 export function isPrivilegedContainer(args: readonly Word[]): boolean {
   return args.some(({ text }, index) => {
-    if (/^--(privileged(=true)?|(pid|ipc|uts|userns|network|net)=host|cap-add(=.*)?|device(=.*)?|security-opt(=.*)?)$/.test(text)) return !/^--(network|net)=/.test(text);
+    if (/^--(privileged(=true)?|(pid|ipc|uts|userns|network|net)=host|cap-add(=.*)?|device(=.*)?|security-opt(=.*)?)$/.test(text))
+      return !/^--(network|net)=/.test(text);
     const mount = /^(-v|--volume)$/.test(text) ? (args[index + 1]?.text ?? "") : (/^(?:-v|--volume=)(.+)$/.exec(text)?.[1] ?? "");
     if (/^\/(:|$)|^\/(etc|root|var\/run\/docker\.sock|run\/docker\.sock|proc|sys|dev|boot|usr|home)(:|\/?:|$)/.test(mount)) return true;
     return /(source|src)=(\/,|\/$|\/var\/run\/docker\.sock)/.test(text);

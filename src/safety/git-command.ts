@@ -28,7 +28,8 @@ export function readGit(part: Part): GitCommand {
     const next = () => value ?? args[++index];
     if (name === "-C") folders.push(...present(args[++index]));
     else if (name.startsWith("-C") && !name.startsWith("--")) folders.push({ ...word, text: word.text.slice(2) });
-    else if (name === "-c" || name === "--config-env" || name === "--exec-path") settings.push(...present(name === "--exec-path" ? (value ?? word) : next()));
+    else if (name === "-c" || name === "--config-env" || name === "--exec-path")
+      settings.push(...present(name === "--exec-path" ? (value ?? word) : next()));
     else if (name === "--git-dir") gitDir = next();
     else if (name === "--work-tree") workTree = next();
     else if (name === "--namespace" || name === "--super-prefix") next();
@@ -46,7 +47,8 @@ export function isExecKey(key: string): boolean {
 }
 
 const CONFIG_READS = /^(--get|--get-all|--get-regexp|--get-urlmatch|--get-color|--get-colorbool|--list|-l|get|list)$/;
-const CONFIG_WRITES = /^(--add|--unset|--unset-all|--replace-all|--rename-section|--remove-section|set|unset|rename-section|remove-section)$/;
+const CONFIG_WRITES =
+  /^(--add|--unset|--unset-all|--replace-all|--rename-section|--remove-section|set|unset|rename-section|remove-section)$/;
 
 /** The keys that a `git config` call changes; undefined when it only reads. */
 export function changedKeys(git: GitCommand): { keys: readonly Word[]; isEditor: boolean; scope: "repository" | "elsewhere" } | undefined {
@@ -74,17 +76,25 @@ export function execReason(git: GitCommand): string | undefined {
   const has = (pattern: RegExp) => texts.find((text) => pattern.test(text));
   if (has(/^(ext|fd)::/)) return "this address makes git run a program";
   const option =
-    has(/^--(upload-pa|receive-pa|exec|ext-diff|textconv|open-files-in-pager|output|extcmd|tool|gui|interactive|edit|show-signature|template|config|upload-archive|editor|remote(=|$))/) ??
+    has(
+      /^--(upload-pa|receive-pa|exec|ext-diff|textconv|open-files-in-pager|output|extcmd|tool|gui|interactive|edit|show-signature|template|config|upload-archive|editor|remote(=|$))/,
+    ) ??
     (git.subcommand === "grep" ? has(/^-O/) : undefined) ??
     (git.subcommand === "archive" ? has(/^-o/) : undefined) ??
     (git.subcommand === "clone" ? has(/^-[cu]/) : undefined) ??
     (/^(rebase)$/.test(git.subcommand) ? has(/^-[xi]/) : undefined) ??
     (git.subcommand === "format-patch" ? has(/^-o/) : undefined);
   if (option !== undefined) return `the option "${option}" can run a program or write a file`;
-  if (/^(filter-branch|filter-repo|difftool|mergetool|instaweb|daemon|send-email|web--browse|help|shell|upload-pack|receive-pack|http-backend|credential.*|remote-ext|hook|for-each-repo|maintenance|citool|gui|svn|p4|fast-import)$/.test(git.subcommand) || changedKeys(git))
+  if (
+    /^(filter-branch|filter-repo|difftool|mergetool|instaweb|daemon|send-email|web--browse|help|shell|upload-pack|receive-pack|http-backend|credential.*|remote-ext|hook|for-each-repo|maintenance|citool|gui|svn|p4|fast-import)$/.test(
+      git.subcommand,
+    ) ||
+    changedKeys(git)
+  )
     return `"git ${git.subcommand}" can run programs or change what git runs`;
   if (git.subcommand === "bisect" && texts[0] === "run") return `"git bisect run" runs a program`;
-  if (git.subcommand === "submodule" && (texts.includes("foreach") || texts.includes("update"))) return `"git submodule ${texts[0] ?? ""}" runs programs`;
+  if (git.subcommand === "submodule" && (texts.includes("foreach") || texts.includes("update")))
+    return `"git submodule ${texts[0] ?? ""}" runs programs`;
   return undefined;
 }
 
@@ -92,12 +102,16 @@ export function execReason(git: GitCommand): string | undefined {
 export function rewritingPush(git: GitCommand): "force" | "lease" | undefined {
   if (git.subcommand !== "push") return undefined;
   const texts = git.args.map((word) => word.text);
-  const isForce = texts.some((text) => /^--(force|mirror|delete|prune)$/.test(text) || /^-[a-zA-Z]*[fd][a-zA-Z]*$/.test(text) || /^\+/.test(text) || /^:./.test(text));
+  const isForce = texts.some(
+    (text) =>
+      /^--(force|mirror|delete|prune)$/.test(text) || /^-[a-zA-Z]*[fd][a-zA-Z]*$/.test(text) || /^\+/.test(text) || /^:./.test(text),
+  );
   if (isForce) return "force";
   return texts.some((text) => /^--force-/.test(text)) ? "lease" : undefined;
 }
 
-const READING = /^(status|log|show|diff|blame|rev-parse|ls-files|shortlog|describe|cat-file|merge-base|rev-list|name-rev|diff-tree|ls-tree|show-ref|for-each-ref|count-objects|version|annotate|whatchanged|cherry)$/;
+const READING =
+  /^(status|log|show|diff|blame|rev-parse|ls-files|shortlog|describe|cat-file|merge-base|rev-list|name-rev|diff-tree|ls-tree|show-ref|for-each-ref|count-objects|version|annotate|whatchanged|cherry)$/;
 
 /** Only looks, as far as the arguments tell; the configuration of the repository is looked at elsewhere. */
 export function onlyReads(git: GitCommand): boolean {
@@ -108,10 +122,18 @@ export function onlyReads(git: GitCommand): boolean {
   if (READING.test(git.subcommand)) return true;
   if (git.subcommand === "") return git.args.length === 0;
   if (git.subcommand === "branch")
-    return texts.every((text) => /^(--list|-l|-a|-r|-v|-vv|--all|--remotes|--verbose|--show-current|--(no-)?merged|--(no-)?contains|--sort=.*|--format=.*|--no-color|--column)$/.test(text) || !text.startsWith("-"))
+    return texts.every(
+      (text) =>
+        /^(--list|-l|-a|-r|-v|-vv|--all|--remotes|--verbose|--show-current|--(no-)?merged|--(no-)?contains|--sort=.*|--format=.*|--no-color|--column)$/.test(
+          text,
+        ) || !text.startsWith("-"),
+    )
       ? operands.length === 0 || texts.some((text) => /^(--list|-l|--(no-)?merged|--(no-)?contains)$/.test(text))
       : false;
-  if (git.subcommand === "tag") return operands.length === 0 || texts.some((text) => /^(-l|--list)$/.test(text)) ? !texts.some((text) => /^-[dfasum]|^--(delete|force|annotate|sign)/.test(text)) : false;
+  if (git.subcommand === "tag")
+    return operands.length === 0 || texts.some((text) => /^(-l|--list)$/.test(text))
+      ? !texts.some((text) => /^-[dfasum]|^--(delete|force|annotate|sign)/.test(text))
+      : false;
   if (git.subcommand === "remote") return texts.every((text) => /^(-v|--verbose)$/.test(text)) || texts[0] === "get-url";
   if (git.subcommand === "worktree") return texts[0] === "list";
   if (git.subcommand === "stash") return texts[0] === "list" || texts[0] === "show";

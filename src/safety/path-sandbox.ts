@@ -82,7 +82,14 @@ export function judgePath(given: string, use: PathUse, ground: Ground, meansFile
   const others = reachesOthers(resolved, ground);
   const isInside = roots(ground).some((root) => isWithin(resolved, root));
   if (shielded && (isInside || shielded.isPolicy))
-    return { place: isInside ? "protected" : "outside", isSticky: false, isPolicy: shielded.isPolicy, isOthers: others, reason: shielded.reason, resolved };
+    return {
+      place: isInside ? "protected" : "outside",
+      isSticky: false,
+      isPolicy: shielded.isPolicy,
+      isOthers: others,
+      reason: shielded.reason,
+      resolved,
+    };
   if (!isInside)
     return {
       ...outside(`"${given}" is outside the workspace (${ground.root}); add its folder with --add-dir to work there`, resolved),
@@ -92,7 +99,14 @@ export function judgePath(given: string, use: PathUse, ground: Ground, meansFile
   return judgeInside(given, resolved, use, ground, meansFile, name);
 }
 
-function judgeInside(given: string, resolved: string, use: PathUse, ground: Ground, meansFile: boolean, names: readonly NameCheck[]): PathVerdict {
+function judgeInside(
+  given: string,
+  resolved: string,
+  use: PathUse,
+  ground: Ground,
+  meansFile: boolean,
+  names: readonly NameCheck[],
+): PathVerdict {
   const inside = { place: "inside", isSticky: false, isPolicy: false, isOthers: false, reason: "inside the workspace", resolved } as const;
   const found = ground.files.look(resolved);
   if (found?.kind === "other" || (meansFile && found?.kind === "folder"))
@@ -193,7 +207,11 @@ function checkNames(path: string, use: PathUse, ground: Ground): NameCheck {
   }
   if (below(path, ground.dataFolder, ground) && !inOwnRoot(path, ground))
     return { isProtected: true, isPolicy: true, isSticky: false, reason: `"${path}" is in RooCode's data folder: no tool writes there` };
-  const checks = [checkWriteNames(inRoot ?? components(path)), inHome ? checkHomeWrite(inHome) : undefined, checkSystemWrite(components(path))];
+  const checks = [
+    checkWriteNames(inRoot ?? components(path)),
+    inHome ? checkHomeWrite(inHome) : undefined,
+    checkSystemWrite(components(path)),
+  ];
   return checks.find((check) => check?.isProtected) ?? checks.find((check) => check?.isSticky) ?? noCheck();
 }
 

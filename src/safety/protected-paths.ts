@@ -72,7 +72,12 @@ export function checkWriteNames(below: readonly string[]): NameCheck {
   const names = below.map(fold);
   for (let start = 0; start < names.length; start++) {
     if (PROTECTED_NAMES.some((pattern) => startsAt(names, start, pattern)))
-      return { isProtected: true, isPolicy: true, isSticky: false, reason: `"${below.slice(start).join("/")}" is protected: no tool writes it` };
+      return {
+        isProtected: true,
+        isPolicy: true,
+        isSticky: false,
+        reason: `"${below.slice(start).join("/")}" is protected: no tool writes it`,
+      };
   }
   const last = names.at(-1) ?? "";
   const inWorkflows = names.some((name, index) => name === ".github" && names[index + 1] === "workflows" && names.length > index + 2);
@@ -108,7 +113,9 @@ export function checkHomeRead(belowHome: readonly string[]): NameCheck {
 
 /** A recursive reader that starts here reaches a secret of the home. */
 export function containsHomeSecret(belowHome: readonly string[]): boolean {
-  return SECRETS_IN_HOME.some((pattern) => belowHome.length < pattern.length && belowHome.every((name, index) => fold(name) === pattern[index]));
+  return SECRETS_IN_HOME.some(
+    (pattern) => belowHome.length < pattern.length && belowHome.every((name, index) => fold(name) === pattern[index]),
+  );
 }
 
 export function checkSystemWrite(components: readonly string[]): NameCheck {

@@ -43,7 +43,7 @@ export function ruleSet(sources: Partial<Record<RuleLevel, readonly string[]>>):
       if ("warning" in rule) warnings.push(rule.warning);
       else {
         rules.push(rule);
-        const doubt = doubtOf(rule);
+        const doubt = ruleDoubt(rule);
         if (doubt) warnings.push(doubt);
       }
     }
@@ -80,7 +80,14 @@ function starTool(pattern: string, tool: string): boolean {
   const parts = pattern.split("*");
   let at = 0;
   for (const [index, part] of parts.entries()) {
-    const found = index === 0 ? (tool.startsWith(part) ? 0 : -1) : index === parts.length - 1 && part ? tool.length - part.length : tool.indexOf(part, at);
+    const found =
+      index === 0
+        ? tool.startsWith(part)
+          ? 0
+          : -1
+        : index === parts.length - 1 && part
+          ? tool.length - part.length
+          : tool.indexOf(part, at);
     if (found < at || tool.slice(found, found + part.length) !== part) return false;
     at = found + part.length;
   }
@@ -88,7 +95,7 @@ function starTool(pattern: string, tool: string): boolean {
 }
 
 /** An allow with a wildcard that covers a program which runs anything else. */
-function doubtOf(rule: Rule): string | undefined {
+export function ruleDoubt(rule: Rule): string | undefined {
   if (rule.tool !== "Bash" || rule.effect !== "allow" || !rule.spec || !hasStar(rule.spec)) return undefined;
   const program = rule.spec.split(/[\s:*]/)[0] ?? "";
   if (SHELLS.test(program) || NEVER_BY_WILDCARD.test(program))

@@ -4,20 +4,20 @@ import {
   type CommandNode,
   type Command as CommandSyntax,
   type CompoundList,
-  parse,
-  type ParsedScript,
   type ParameterExpansionPart,
+  type ParsedScript,
+  parse,
   type Redirection,
   type Statement,
   type TestExpression,
-  type Word as WordSyntax,
   type WordPart,
+  type Word as WordSyntax,
 } from "unbash";
 import { expandBraces } from "./braces.ts";
 import { type Assignment, knownWord, type Line, NOTHING, type Part, type Redirect, type Word } from "./command-line.ts";
-import { literalOutput, openWrapper } from "./wrappers.ts";
-import { suspiciousText } from "./suspicious-text.ts";
 import { normalize } from "./path-sandbox.ts";
+import { suspiciousText } from "./suspicious-text.ts";
+import { literalOutput, openWrapper } from "./wrappers.ts";
 
 /** Over these the answer is a sticky ask; the analysis itself goes on until the hard ones. */
 const LIMITS = { text: 64 * 1024, parts: 1_000, depth: 100 };
@@ -46,7 +46,15 @@ export function analyze(text: string, place: { cwd: string; home: string }): Lin
     ["IFS", knownWord(" \t\n")],
     ...["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"].map((name): [string, Word] => [name, knownWord("")]),
   ]);
-  const scope: Scope = { variables, functions: new Map(), cwds: [place.cwd], before: [], outer: undefined, stdin: undefined, isBackground: false };
+  const scope: Scope = {
+    variables,
+    functions: new Map(),
+    cwds: [place.cwd],
+    before: [],
+    outer: undefined,
+    stdin: undefined,
+    isBackground: false,
+  };
   let isOverLimit = text.length > LIMITS.text;
   try {
     if (text.length > HARD_LIMITS.text) throw new LimitReached();
@@ -75,7 +83,8 @@ class Walk {
   }
 
   script(script: ParsedScript, scope: Scope): void {
-    if (script.errors && script.errors.length > 0) this.problems.push(`the command does not parse: ${script.errors[0]?.message ?? "unknown error"}`);
+    if (script.errors && script.errors.length > 0)
+      this.problems.push(`the command does not parse: ${script.errors[0]?.message ?? "unknown error"}`);
     this.deeper(() => this.statements(script.commands, scope));
   }
 
@@ -154,7 +163,8 @@ class Walk {
       }
       case "If": {
         this.statements(node.clause.commands, scope);
-        for (const branch of [node.then, ...node.elif.flatMap((each) => [each.clause, each.then]), ...(node.else ? [node.else] : [])]) this.maybe(branch, scope);
+        for (const branch of [node.then, ...node.elif.flatMap((each) => [each.clause, each.then]), ...(node.else ? [node.else] : [])])
+          this.maybe(branch, scope);
         return;
       }
       case "While":
@@ -211,7 +221,8 @@ class Walk {
     scope.functions.set(name, body);
     const start = this.parts.length;
     const inside = fork(scope);
-    for (const position of ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"]) inside.variables.set(position, unknownWord(`$${position}`));
+    for (const position of ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"])
+      inside.variables.set(position, unknownWord(`$${position}`));
     this.calling.add(name);
     this.anyCommand(body, { ...inside, outer: scope.outer });
     this.calling.delete(name);
@@ -271,7 +282,8 @@ class Walk {
       this.problems.push(`the command name "${name.text}" is only known when it runs`);
       part.runsUnknown = true;
       // An empty value makes the next word the command.
-      if (!name.isQuoted && part.words.length > 1) this.open(part, "opaque", () => this.run({ words: part.words.slice(1), assignments: [] }, inner(scope, part)));
+      if (!name.isQuoted && part.words.length > 1)
+        this.open(part, "opaque", () => this.run({ words: part.words.slice(1), assignments: [] }, inner(scope, part)));
       return;
     }
     this.changeScope(part, scope);
@@ -351,7 +363,9 @@ class Walk {
     switch (name) {
       case "cd":
       case "pushd": {
-        const target = args.find((word) => !/^-[LPe@]+$/.test(word.text) && word.text !== "--" && word.text !== "-n") ?? (name === "cd" ? knownWord(this.home) : undefined);
+        const target =
+          args.find((word) => !/^-[LPe@]+$/.test(word.text) && word.text !== "--" && word.text !== "-n") ??
+          (name === "cd" ? knownWord(this.home) : undefined);
         scope.cwds = target && target.text !== "-" ? resolveFolders(target, scope.cwds) : [];
         scope.variables.set("PWD", scope.cwds.length === 1 ? knownWord(scope.cwds[0] ?? "") : unknownWord("$PWD"));
         return;
@@ -376,7 +390,8 @@ class Walk {
       case "mapfile":
       case "readarray":
       case "getopts":
-        for (const word of args) if (/^[A-Za-z_]\w*$/.test(word.text)) scope.variables.set(word.text, { ...unknownWord(`$${word.text}`), runs: part.before });
+        for (const word of args)
+          if (/^[A-Za-z_]\w*$/.test(word.text)) scope.variables.set(word.text, { ...unknownWord(`$${word.text}`), runs: part.before });
         return;
       case "set": {
         const dashes = args.findIndex((word) => word.text === "--");
@@ -384,7 +399,8 @@ class Walk {
         return;
       }
       case "shift":
-        for (const position of ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"]) scope.variables.set(position, unknownWord(`$${position}`));
+        for (const position of ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"])
+          scope.variables.set(position, unknownWord(`$${position}`));
         return;
       default:
     }
@@ -413,7 +429,10 @@ class Walk {
     for (const node of nodes) {
       const descriptor = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : undefined;
       if (node.type === "HereDoc") {
-        const body = node.delimiter?.quoted || !node.body.parts ? knownWord(node.body.text) : join(this.partPieces(node.body.parts, scope, true), node.body.text);
+        const body =
+          node.delimiter?.quoted || !node.body.parts
+            ? knownWord(node.body.text)
+            : join(this.partPieces(node.body.parts, scope, true), node.body.text);
         stdin = body.isKnown ? body.text : undefined;
         continue;
       }
@@ -494,7 +513,13 @@ class Walk {
         const only = runs[0];
         const output = part.type === "CommandExpansion" && runs.length === 1 && only ? literalOutput(only) : undefined;
         if (output !== undefined) return [{ ...quoted(output.replace(/\n+$/, "")), isSplit: !isQuoted, isQuoted, runs }];
-        if (part.type === "CommandExpansion" && runs.length === 1 && only?.words.length === 1 && only.words[0]?.text === "pwd" && scope.cwds.length === 1)
+        if (
+          part.type === "CommandExpansion" &&
+          runs.length === 1 &&
+          only?.words.length === 1 &&
+          only.words[0]?.text === "pwd" &&
+          scope.cwds.length === 1
+        )
           return [{ ...quoted(scope.cwds[0] ?? ""), isQuoted, runs }];
         return [{ ...quoted(part.text), isKnown: false, isQuoted, runs, isUnsafe: part.script === undefined }];
       }
@@ -547,7 +572,8 @@ class Walk {
     const { operation } = part;
     if (part.index) this.fields(part.index, scope);
     if (part.prefix === "#") return [unknown];
-    if (part.prefix === "!" || part.index) return [{ ...unknown, isUnsafe: part.prefix === "!" || !/^[\d@*]+$/.test(part.index?.text ?? "") }];
+    if (part.prefix === "!" || part.index)
+      return [{ ...unknown, isUnsafe: part.prefix === "!" || !/^[\d@*]+$/.test(part.index?.text ?? "") }];
     if (!operation) return [this.variable(part.parameter, part.text, scope, isQuoted)];
     const value = scope.variables.get(part.parameter);
     switch (operation.type) {
@@ -582,8 +608,22 @@ class Walk {
   }
 }
 
-type Found = { words: readonly Word[]; assignments: readonly Assignment[]; redirects?: readonly Redirect[]; runs?: readonly Part[]; stdin?: string | undefined };
-type Piece = { text: string; isKnown: boolean; isQuoted: boolean; isSplit: boolean; hasGlob: boolean; isUnsafe: boolean; runs: readonly Part[] };
+type Found = {
+  words: readonly Word[];
+  assignments: readonly Assignment[];
+  redirects?: readonly Redirect[];
+  runs?: readonly Part[];
+  stdin?: string | undefined;
+};
+type Piece = {
+  text: string;
+  isKnown: boolean;
+  isQuoted: boolean;
+  isSplit: boolean;
+  hasGlob: boolean;
+  isUnsafe: boolean;
+  runs: readonly Part[];
+};
 
 function quoted(text: string): Piece {
   return { text, isKnown: true, isQuoted: true, isSplit: false, hasGlob: false, isUnsafe: false, runs: [] };

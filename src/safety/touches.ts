@@ -9,28 +9,107 @@ const NONE: Touches = { reads: [], writes: [], removes: [], isRecursive: false }
 
 /** Programs that read their operands: which options have a value, and how many operands come before the files. */
 const READERS: Record<string, { taking?: readonly string[]; skip?: number; skipUnless?: readonly string[]; files?: readonly string[] }> = {
-  cat: {}, tac: {}, less: { taking: ["P", "x", "y", "z"] }, more: {}, bat: {}, nl: { taking: [..."bdfhilnsvw"] }, wc: {}, rev: {}, od: { taking: [..."AjNtSw"] },
-  head: { taking: ["n", "c", "lines", "bytes"] }, tail: { taking: ["n", "c", "s", "lines", "bytes", "pid"] },
-  sort: { taking: [..."kStTo", "key", "field-separator", "output"] }, cut: { taking: [..."bcdf", "delimiter", "fields"] },
-  fold: { taking: ["w"] }, fmt: { taking: ["w"] }, column: { taking: [..."sotcNHR"] }, hexdump: { taking: [..."efnsC"] }, strings: { taking: ["n", "t", "e"] },
-  base64: { taking: ["w", "wrap", "i"] }, base32: { taking: ["w", "wrap"] }, md5sum: {}, sha1sum: {}, sha256sum: {}, sha512sum: {}, shasum: { taking: ["a"] }, cksum: {},
-  diff: { taking: [..."UCWxXIFSD"] }, cmp: { taking: ["i", "n"] }, comm: {}, paste: { taking: ["d"] }, join: { taking: [..."12eiojtv"] },
-  stat: { taking: ["c", "f", "printf", "format"] }, file: { taking: ["m", "F", "e", "P", "f"], files: ["m", "f"] }, realpath: {}, readlink: {}, ls: { taking: [..."ITw"] },
-  du: { taking: ["d", "B", "t"] }, tree: { taking: [..."LPIo"] }, gzip: {}, zcat: {}, gunzip: {}, bzcat: {}, xzcat: {}, source: {}, ".": {},
-  grep: { taking: [..."efmABCdD", "regexp", "file", "max-count", "include", "exclude", "exclude-dir", "color"], skip: 1, skipUnless: ["e", "f", "regexp", "file"], files: ["f", "file"] },
-  rg: { taking: [..."efgtTmABCjMr", "regexp", "file", "glob", "type", "max-count", "sort"], skip: 1, skipUnless: ["e", "f", "regexp", "file", "files"], files: ["f", "file"] },
-  jq: { taking: ["f", "arg", "argjson", "indent"], skip: 1, skipUnless: ["f"], files: ["f"] }, yq: { skip: 1 },
+  cat: {},
+  tac: {},
+  less: { taking: ["P", "x", "y", "z"] },
+  more: {},
+  bat: {},
+  nl: { taking: [..."bdfhilnsvw"] },
+  wc: {},
+  rev: {},
+  od: { taking: [..."AjNtSw"] },
+  head: { taking: ["n", "c", "lines", "bytes"] },
+  tail: { taking: ["n", "c", "s", "lines", "bytes", "pid"] },
+  sort: { taking: [..."kStTo", "key", "field-separator", "output"] },
+  cut: { taking: [..."bcdf", "delimiter", "fields"] },
+  fold: { taking: ["w"] },
+  fmt: { taking: ["w"] },
+  column: { taking: [..."sotcNHR"] },
+  hexdump: { taking: [..."efnsC"] },
+  strings: { taking: ["n", "t", "e"] },
+  base64: { taking: ["w", "wrap", "i"] },
+  base32: { taking: ["w", "wrap"] },
+  md5sum: {},
+  sha1sum: {},
+  sha256sum: {},
+  sha512sum: {},
+  shasum: { taking: ["a"] },
+  cksum: {},
+  diff: { taking: [..."UCWxXIFSD"] },
+  cmp: { taking: ["i", "n"] },
+  comm: {},
+  paste: { taking: ["d"] },
+  join: { taking: [..."12eiojtv"] },
+  stat: { taking: ["c", "f", "printf", "format"] },
+  file: { taking: ["m", "F", "e", "P", "f"], files: ["m", "f"] },
+  realpath: {},
+  readlink: {},
+  ls: { taking: [..."ITw"] },
+  du: { taking: ["d", "B", "t"] },
+  tree: { taking: [..."LPIo"] },
+  gzip: {},
+  zcat: {},
+  gunzip: {},
+  bzcat: {},
+  xzcat: {},
+  source: {},
+  ".": {},
+  grep: {
+    taking: [..."efmABCdD", "regexp", "file", "max-count", "include", "exclude", "exclude-dir", "color"],
+    skip: 1,
+    skipUnless: ["e", "f", "regexp", "file"],
+    files: ["f", "file"],
+  },
+  rg: {
+    taking: [..."efgtTmABCjMr", "regexp", "file", "glob", "type", "max-count", "sort"],
+    skip: 1,
+    skipUnless: ["e", "f", "regexp", "file", "files"],
+    files: ["f", "file"],
+  },
+  jq: { taking: ["f", "arg", "argjson", "indent"], skip: 1, skipUnless: ["f"], files: ["f"] },
+  yq: { skip: 1 },
   awk: { taking: ["F", "v", "f", "file"], skip: 1, skipUnless: ["f", "file"], files: ["f", "file"] },
-  test: {}, "[": {}, "[[": {}, openssl: { taking: ["in", "out", "k", "pass", "inkey"], files: ["in", "inkey"] }, pandoc: { taking: ["o", "f", "t"] },
-  gpg: { taking: ["o", "r", "u"] }, xxd: { taking: ["s", "l", "c", "g"] },
+  test: {},
+  "[": {},
+  "[[": {},
+  openssl: { taking: ["in", "out", "k", "pass", "inkey"], files: ["in", "inkey"] },
+  pandoc: { taking: ["o", "f", "t"] },
+  gpg: { taking: ["o", "r", "u"] },
+  xxd: { taking: ["s", "l", "c", "g"] },
 };
-const SAME_AS: Record<string, string> = { egrep: "grep", fgrep: "grep", zgrep: "grep", ag: "grep", ack: "grep", gawk: "awk", mawk: "awk", nawk: "awk" };
+const SAME_AS: Record<string, string> = {
+  egrep: "grep",
+  fgrep: "grep",
+  zgrep: "grep",
+  ag: "grep",
+  ack: "grep",
+  gawk: "awk",
+  mawk: "awk",
+  nawk: "awk",
+};
 const EDITORS = /^(vi|vim|nvim|view|nano|emacs|ed|ex|code|pico|joe|micro)$/;
 const INTERPRETERS = /^(node|nodejs|deno|bun|tsx|ts-node|python[\d.]*|ruby|perl|php|lua|Rscript)$/;
 const WRITERS: Record<string, { taking?: readonly string[]; skip?: number }> = {
-  tee: {}, touch: { taking: ["d", "r", "t", "date", "reference"] }, mkdir: { taking: ["m", "mode"] }, mkfifo: { taking: ["m"] }, mknod: {}, truncate: { taking: ["s", "r", "o"] },
-  chmod: { skip: 1 }, chown: { skip: 1 }, chgrp: { skip: 1 }, setfacl: { taking: ["m", "x", "M", "X", "modify", "remove"] }, chattr: { skip: 1 }, patch: { taking: [..."pidoBrDFVYz"] },
-  setcap: { skip: 1 }, xattr: { skip: 1 }, sponge: {}, fallocate: { taking: ["l", "o"] }, gzip: {}, gunzip: {}, bzip2: {}, xz: {},
+  tee: {},
+  touch: { taking: ["d", "r", "t", "date", "reference"] },
+  mkdir: { taking: ["m", "mode"] },
+  mkfifo: { taking: ["m"] },
+  mknod: {},
+  truncate: { taking: ["s", "r", "o"] },
+  chmod: { skip: 1 },
+  chown: { skip: 1 },
+  chgrp: { skip: 1 },
+  setfacl: { taking: ["m", "x", "M", "X", "modify", "remove"] },
+  chattr: { skip: 1 },
+  patch: { taking: [..."pidoBrDFVYz"] },
+  setcap: { skip: 1 },
+  xattr: { skip: 1 },
+  sponge: {},
+  fallocate: { taking: ["l", "o"] },
+  gzip: {},
+  gunzip: {},
+  bzip2: {},
+  xz: {},
 };
 
 export function touchesOf(part: Part): Touches {
@@ -39,8 +118,12 @@ export function touchesOf(part: Part): Touches {
   const redirected = part.redirects.filter((redirect) => !redirect.isCopy && !isStream(redirect.target));
   return {
     ...base,
-    reads: [...base.reads, ...redirected.filter((each) => each.use === "read").map((each) => each.target)].filter((word) => !isStream(word)),
-    writes: [...base.writes, ...redirected.filter((each) => each.use === "write").map((each) => each.target)].filter((word) => !isStream(word)),
+    reads: [...base.reads, ...redirected.filter((each) => each.use === "read").map((each) => each.target)].filter(
+      (word) => !isStream(word),
+    ),
+    writes: [...base.writes, ...redirected.filter((each) => each.use === "write").map((each) => each.target)].filter(
+      (word) => !isStream(word),
+    ),
   };
 }
 
@@ -57,7 +140,11 @@ function ofProgram(name: string, args: readonly Word[], part: Part): Touches {
     case "shred":
     case "trash": {
       const options = parseOptions(args, name === "shred" ? ["n", "s", "iterations", "size", "random-source"] : []);
-      return { ...NONE, removes: options.operands, isRecursive: ["r", "R"].some((flag) => options.flags.has(flag)) || hasLong(options, "recursive", 1) };
+      return {
+        ...NONE,
+        removes: options.operands,
+        isRecursive: ["r", "R"].some((flag) => options.flags.has(flag)) || hasLong(options, "recursive", 1),
+      };
     }
     case "cp":
     case "mv":
@@ -91,7 +178,13 @@ function ofProgram(name: string, args: readonly Word[], part: Part): Touches {
     case "fdfind": {
       const folders = name === "find" ? startFolders(args) : parseOptions(args, [..."etEdxXcj"]).operands.slice(1);
       const outputs = args.flatMap((word, index) => (/^-f(print0?|printf|ls)$/.test(word.text) ? args.slice(index + 1, index + 2) : []));
-      return { ...NONE, reads: folders, writes: outputs, removes: args.some((word) => word.text === "-delete") ? folders : [], isRecursive: true };
+      return {
+        ...NONE,
+        reads: folders,
+        writes: outputs,
+        removes: args.some((word) => word.text === "-delete") ? folders : [],
+        isRecursive: true,
+      };
     }
     case "git":
       return gitTouches(args);
@@ -118,7 +211,11 @@ function byTable(name: string, args: readonly Word[], part: Part): Touches {
   const writer = Object.hasOwn(WRITERS, name) ? WRITERS[name] : undefined;
   if (writer) {
     const options = parseOptions(args, writer.taking);
-    return { ...NONE, writes: options.operands.slice(writer.skip ?? 0), isRecursive: options.flags.has("R") || hasLong(options, "recursive", 1) };
+    return {
+      ...NONE,
+      writes: options.operands.slice(writer.skip ?? 0),
+      isRecursive: options.flags.has("R") || hasLong(options, "recursive", 1),
+    };
   }
   const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
   if (reader) return readerTouches(name, args, reader);
@@ -130,9 +227,12 @@ function readerTouches(name: string, args: readonly Word[], reader: NonNullable<
   const options = parseOptions(args, reader.taking);
   const skip = reader.skipUnless?.some((flag) => options.flags.has(flag)) ? 0 : (reader.skip ?? 0);
   const extra = (reader.files ?? []).flatMap((flag) => options.values.get(flag) ?? []);
-  const outputs = ["o", "output"].flatMap((flag) => (["sort", "tree", "pandoc", "gpg"].includes(name) ? (options.values.get(flag) ?? []) : []));
+  const outputs = ["o", "output"].flatMap((flag) =>
+    ["sort", "tree", "pandoc", "gpg"].includes(name) ? (options.values.get(flag) ?? []) : [],
+  );
   if (name === "openssl") outputs.push(...(options.values.get("out") ?? []));
-  const isRecursive = ["r", "R", "recursive", "dereference-recursive"].some((flag) => options.flags.has(flag)) || ["rg", "du", "tree"].includes(name);
+  const isRecursive =
+    ["r", "R", "recursive", "dereference-recursive"].some((flag) => options.flags.has(flag)) || ["rg", "du", "tree"].includes(name);
   return { ...NONE, reads: [...options.operands.slice(skip), ...extra], writes: outputs, isRecursive };
 }
 
@@ -141,7 +241,8 @@ function copies(name: string, args: readonly Word[]): Touches {
   const folder = options.values.get("t")?.[0] ?? options.values.get("target-directory")?.[0];
   const sources = folder || options.operands.length < 2 ? options.operands : options.operands.slice(0, -1);
   const target = folder ?? (options.operands.length >= 2 ? options.operands.at(-1) : undefined);
-  const isRecursive = ["r", "R", "a"].some((flag) => options.flags.has(flag)) || hasLong(options, "recursive") || hasLong(options, "archive");
+  const isRecursive =
+    ["r", "R", "a"].some((flag) => options.flags.has(flag)) || hasLong(options, "recursive") || hasLong(options, "archive");
   const writes = target ? [target, ...sources.map((source) => intoFolder(target, source))] : [];
   if (name === "mv") return { ...NONE, reads: sources, writes, removes: sources, isRecursive: true };
   // The file behind a hard link or a symbolic one is opened by what is written through it later.
@@ -151,7 +252,12 @@ function copies(name: string, args: readonly Word[]): Touches {
 /** A copy into a folder has the name of its source. */
 function intoFolder(folder: Word, source: Word): Word {
   const name = source.text.replace(/\/+$/, "").split("/").at(-1) ?? "";
-  return { ...folder, text: `${folder.text.replace(/\/+$/, "")}/${name}`, isKnown: folder.isKnown && source.isKnown, hasGlob: folder.hasGlob || source.hasGlob };
+  return {
+    ...folder,
+    text: `${folder.text.replace(/\/+$/, "")}/${name}`,
+    isKnown: folder.isKnown && source.isKnown,
+    hasGlob: folder.hasGlob || source.hasGlob,
+  };
 }
 
 function remoteCopies(name: string, args: readonly Word[]): Touches {
@@ -162,7 +268,12 @@ function remoteCopies(name: string, args: readonly Word[]): Touches {
   const target = options.operands.slice(-1).filter(local);
   const deletes = [...options.flags].some((flag) => flag.startsWith("del") || flag === "remove-source-files");
   const identity = options.values.get("i") ?? [];
-  return { reads: [...sources, ...(name === "scp" ? identity.slice(0, 0) : [])], writes: target, removes: deletes && name === "rsync" ? target : [], isRecursive: true };
+  return {
+    reads: [...sources, ...(name === "scp" ? identity.slice(0, 0) : [])],
+    writes: target,
+    removes: deletes && name === "rsync" ? target : [],
+    isRecursive: true,
+  };
 }
 
 function sedTouches(args: readonly Word[]): Touches {
@@ -176,22 +287,54 @@ function sedTouches(args: readonly Word[]): Touches {
 function downloads(name: string, args: readonly Word[]): Touches {
   const taking =
     name === "curl"
-      ? [..."oTdFKHXAuebcxmrCDwEyYz", ..."output upload-file data data-binary data-raw data-urlencode form config header request user cookie cookie-jar proxy max-time cert key cacert output-dir json url-query".split(" ")]
-      : [..."OPoaiUtTQ", ..."output-document directory-prefix output-file append-output input-file post-file body-file header user-agent".split(" ")];
+      ? [
+          ..."oTdFKHXAuebcxmrCDwEyYz",
+          ..."output upload-file data data-binary data-raw data-urlencode form config header request user cookie cookie-jar proxy max-time cert key cacert output-dir json url-query".split(
+            " ",
+          ),
+        ]
+      : [
+          ..."OPoaiUtTQ",
+          ..."output-document directory-prefix output-file append-output input-file post-file body-file header user-agent".split(" "),
+        ];
   const { values } = parseOptions(args, taking);
   const get = (...names: string[]) => names.flatMap((each) => values.get(each) ?? []);
-  if (name === "wget") return { ...NONE, writes: get("O", "output-document", "P", "directory-prefix", "o", "output-file", "a"), reads: get("i", "input-file", "post-file", "body-file") };
-  const sent = get("d", "data", "data-binary", "data-urlencode", "F", "form", "json", "url-query", "H", "header", "b", "cookie").flatMap((word) => {
-    const match = /(?:^|=)[@<]([^;]*)/.exec(word.text) ?? /^[^=]*@(.*)$/.exec(word.text);
-    return match && match[1] !== "-" ? [{ ...word, text: match[1] ?? "" }] : [];
-  });
-  return { ...NONE, writes: get("o", "output", "c", "cookie-jar", "output-dir", "D"), reads: [...sent, ...get("T", "upload-file", "K", "config", "E", "cert", "key")] };
+  if (name === "wget")
+    return {
+      ...NONE,
+      writes: get("O", "output-document", "P", "directory-prefix", "o", "output-file", "a"),
+      reads: get("i", "input-file", "post-file", "body-file"),
+    };
+  const sent = get("d", "data", "data-binary", "data-urlencode", "F", "form", "json", "url-query", "H", "header", "b", "cookie").flatMap(
+    (word) => {
+      const match = /(?:^|=)[@<]([^;]*)/.exec(word.text) ?? /^[^=]*@(.*)$/.exec(word.text);
+      return match && match[1] !== "-" ? [{ ...word, text: match[1] ?? "" }] : [];
+    },
+  );
+  return {
+    ...NONE,
+    writes: get("o", "output", "c", "cookie-jar", "output-dir", "D"),
+    reads: [...sent, ...get("T", "upload-file", "K", "config", "E", "cert", "key")],
+  };
 }
 
 function tarTouches(args: readonly Word[]): Touches {
   const [first, ...rest] = args;
   const dashed = first && !first.text.startsWith("-") ? [{ ...first, text: `-${first.text}` }, ...rest] : args;
-  const options = parseOptions(dashed, ["f", "C", "T", "X", "I", "F", "file", "directory", "files-from", "exclude", "to-command", "checkpoint-action"]);
+  const options = parseOptions(dashed, [
+    "f",
+    "C",
+    "T",
+    "X",
+    "I",
+    "F",
+    "file",
+    "directory",
+    "files-from",
+    "exclude",
+    "to-command",
+    "checkpoint-action",
+  ]);
   const archive = [...(options.values.get("f") ?? []), ...(options.values.get("file") ?? [])];
   const folder = [...(options.values.get("C") ?? []), ...(options.values.get("directory") ?? [])];
   const creates = ["c", "r", "u", "create"].some((flag) => options.flags.has(flag));

@@ -1,4 +1,14 @@
-import { type Assignment, argsOf, knownWord, NOTHING, type Options, type Part, parseOptions, programOf, type Word } from "./command-line.ts";
+import {
+  type Assignment,
+  argsOf,
+  knownWord,
+  NOTHING,
+  type Options,
+  type Part,
+  parseOptions,
+  programOf,
+  type Word,
+} from "./command-line.ts";
 import { isShellName } from "./rules.ts";
 
 /** What a command runs in turn: words as they are, or a text for a shell. */
@@ -18,7 +28,9 @@ const PLAIN: Record<string, { taking: readonly string[]; operands?: number; isTr
   stdbuf: { taking: ["i", "o", "e", "input", "output", "error"], isTransparent: true },
   time: { taking: ["f", "o", "format", "output"], isTransparent: true },
   gtimeout: { taking: ["k", "s", "kill-after", "signal"], operands: 1 },
-  sudo: { taking: ["u", "g", "h", "p", "C", "r", "t", "T", "U", "D", "R", "user", "group", "host", "prompt", "chdir", "chroot", "close-from"] },
+  sudo: {
+    taking: ["u", "g", "h", "p", "C", "r", "t", "T", "U", "D", "R", "user", "group", "host", "prompt", "chdir", "chroot", "close-from"],
+  },
   doas: { taking: ["u", "C"] },
   pkexec: { taking: ["user"] },
   runuser: { taking: ["u", "g", "G", "user", "group"] },
@@ -46,7 +58,9 @@ const PLAIN: Record<string, { taking: readonly string[]; operands?: number; isTr
   unbuffer: { taking: [] },
   rlwrap: { taking: ["a", "f", "H", "p", "P", "s"] },
   setpriv: { taking: ["reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set", "securebits", "pdeathsig"] },
-  "systemd-run": { taking: ["u", "p", "E", "t", "unit", "property", "setenv", "slice", "uid", "gid", "description", "on-active", "on-calendar"] },
+  "systemd-run": {
+    taking: ["u", "p", "E", "t", "unit", "property", "setenv", "slice", "uid", "gid", "description", "on-active", "on-calendar"],
+  },
   "xvfb-run": { taking: ["n", "e", "f", "s", "w", "p", "server-num", "server-args"] },
   "dbus-run-session": { taking: ["config-file", "dbus-daemon"] },
   parallel: { taking: ["j", "I", "a", "jobs", "arg-file", "colsep", "joblog", "results", "tmpdir"] },
@@ -107,7 +121,10 @@ export function literalOutput(part: Part): string | undefined {
   if (name === "echo") {
     const options = args.findIndex((word) => !/^-[neE]+$/.test(word.text));
     const flags = args.slice(0, options < 0 ? args.length : options);
-    const text = args.slice(flags.length).map((word) => word.text).join(" ");
+    const text = args
+      .slice(flags.length)
+      .map((word) => word.text)
+      .join(" ");
     return `${flags.some((word) => word.text.includes("e")) ? unescape(text) : text}\n`;
   }
   if (name === "printf" && args[0] && args[0].text !== "-v") {
@@ -141,19 +158,33 @@ function openShell(part: Part, written: (path: string) => string | undefined): O
   }
   if (args[index]?.text === "--") index++;
   const operand = args[index];
-  if (isScript) return operand ? { how: "script", targets: [{ type: "script", script: operand, positions: args.slice(index + 2) }] } : undefined;
+  if (isScript)
+    return operand ? { how: "script", targets: [{ type: "script", script: operand, positions: args.slice(index + 2) }] } : undefined;
   if (!operand || operand.text === "-" || operand.text === "/dev/stdin" || args.some((word) => word.text === "-s")) {
     const text = literalInput(part);
-    return text === undefined ? undefined : { how: "script", targets: [{ type: "script", script: knownWord(text), positions: args.slice(index + 1) }] };
+    return text === undefined
+      ? undefined
+      : { how: "script", targets: [{ type: "script", script: knownWord(text), positions: args.slice(index + 1) }] };
   }
-  const path = operand.isKnown ? absolutes(operand, part).map(written).find((text) => text !== undefined) : undefined;
-  return path === undefined ? undefined : { how: "opaque", targets: [{ type: "script", script: knownWord(path), positions: args.slice(index + 1) }] };
+  const path = operand.isKnown
+    ? absolutes(operand, part)
+        .map(written)
+        .find((text) => text !== undefined)
+    : undefined;
+  return path === undefined
+    ? undefined
+    : { how: "opaque", targets: [{ type: "script", script: knownWord(path), positions: args.slice(index + 1) }] };
 }
 
 function openSource(part: Part, written: (path: string) => string | undefined): Opened | undefined {
   const [file] = argsOf(part);
   if (!file) return undefined;
-  const text = file.text === "/dev/stdin" ? literalInput(part) : absolutes(file, part).map(written).find((each) => each !== undefined);
+  const text =
+    file.text === "/dev/stdin"
+      ? literalInput(part)
+      : absolutes(file, part)
+          .map(written)
+          .find((each) => each !== undefined);
   return text === undefined ? undefined : { how: "opaque", isSameShell: true, targets: [{ type: "script", script: knownWord(text) }] };
 }
 
@@ -173,7 +204,9 @@ function openPlain(name: string, args: readonly Word[]): Opened | undefined {
   const rest = options.operands.slice(wrapper.operands ?? 0);
   const assignments = name === "sudo" || name === "doas" ? leadingAssignments(rest) : [];
   const inner = rest.slice(assignments.length);
-  return inner.length > 0 ? { how, targets: [{ type: "words", words: inner, assignments, ...folder(options.values.get("D") ?? options.values.get("chdir")) }] } : undefined;
+  return inner.length > 0
+    ? { how, targets: [{ type: "words", words: inner, assignments, ...folder(options.values.get("D") ?? options.values.get("chdir")) }] }
+    : undefined;
 }
 
 function openEnv(args: readonly Word[]): Opened | undefined {
@@ -193,14 +226,19 @@ function openXargs(part: Part): Opened | undefined {
   if (options.operands.length === 0) return undefined;
   const placeholder = options.values.get("I")?.[0]?.text ?? (options.flags.has("i") || options.flags.has("replace") ? "{}" : undefined);
   const fed = fedWords(part);
-  const words = placeholder === undefined ? [...options.operands, ...fed] : options.operands.flatMap((word) => replaceMark(word, placeholder, fed));
+  const words =
+    placeholder === undefined ? [...options.operands, ...fed] : options.operands.flatMap((word) => replaceMark(word, placeholder, fed));
   return { how: options.flags.size === 0 ? "transparent" : "opaque", targets: [{ type: "words", words }] };
 }
 
 /** What xargs appends: literal text, something below find's folders, or what can't be known. */
 function fedWords(part: Part): Word[] {
   const text = literalInput(part);
-  if (text !== undefined) return text.split(/\s+/).filter((word) => word !== "").map(knownWord);
+  if (text !== undefined)
+    return text
+      .split(/\s+/)
+      .filter((word) => word !== "")
+      .map(knownWord);
   const finder = part.before.find((each) => /^(find|fd|fdfind)$/.test(programOf(each)));
   if (finder) return startFolders(argsOf(finder)).map((word) => ({ ...word, isBelow: true }));
   return [{ ...NOTHING, text: "{}", isKnown: false, isQuoted: false, runs: part.before }];
@@ -223,7 +261,10 @@ function openFind(name: string, args: readonly Word[]): Opened | undefined {
     const rest = args.slice(index + 1);
     const end = rest.findIndex((each, at) => each.text === ";" || (each.text === "+" && rest[at - 1]?.text === "{}"));
     const command = end < 0 ? rest : rest.slice(0, end);
-    const words = command.some((each) => each.text.includes("{}")) || name === "find" ? command.flatMap((each) => replaceMark(each, "{}", found)) : [...command, ...found];
+    const words =
+      command.some((each) => each.text.includes("{}")) || name === "find"
+        ? command.flatMap((each) => replaceMark(each, "{}", found))
+        : [...command, ...found];
     if (words.length > 0) targets.push({ type: "words", words });
   }
   return targets.length > 0 ? { how: "opaque", targets } : undefined;
@@ -231,7 +272,12 @@ function openFind(name: string, args: readonly Word[]): Opened | undefined {
 
 function replaceMark(word: Word, mark: string, replacements: readonly Word[]): Word[] {
   if (!word.text.includes(mark)) return [word];
-  return replacements.map((each) => ({ ...word, ...each, text: word.text.replaceAll(mark, each.text), isKnown: word.isKnown && each.isKnown }));
+  return replacements.map((each) => ({
+    ...word,
+    ...each,
+    text: word.text.replaceAll(mark, each.text),
+    isKnown: word.isKnown && each.isKnown,
+  }));
 }
 
 function openSsh(args: readonly Word[]): Opened | undefined {
@@ -296,4 +342,3 @@ function unescape(text: string): string {
     return { n: "\n", t: "\t", r: "\r", "\\": "\\" }[code] ?? "";
   });
 }
-

@@ -1,5 +1,5 @@
 import { argsOf, type Part, programOf, type Word } from "../command-line.ts";
-import { deny, type Detector, type Finding, type Scene } from "./finding.ts";
+import { type Detector, deny, type Finding, type Scene } from "./finding.ts";
 import { judgeTarget } from "./removal.ts";
 
 const CODE_FLAGS: readonly [RegExp, RegExp][] = [
@@ -10,9 +10,12 @@ const CODE_FLAGS: readonly [RegExp, RegExp][] = [
   [/^(lua[\d.]*|Rscript|osascript)$/, /^-e$/],
   [/^php$/, /^-r$/],
 ];
-const DELETES = /\b(rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir|rimraf|rmSync|rmdirSync|rmdir|removeSync|emptyDirSync|rmtree_safe|delTree|unlink|rm)\s*[\s(]/;
-const STRONG_DELETES = /\b(rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|rimraf|rmSync|rmdirSync|removeSync|emptyDirSync|fs\.rm|fs\.promises\.rm|promises\.rm|FileUtils\.rm\w*)\b/;
-const SHELL_CALL = /(?:\b(?:system|popen|popen2|execSync|execFileSync|spawnSync|execFile|spawn|check_call|check_output|getoutput|getstatusoutput|shell_exec|passthru|proc_open|os\.execute|doShellScript|qx)\s*\(?\s*|\bsubprocess\.\w+\s*\(\s*\[?\s*|\bexec\s*[( ]\s*|\bdo shell script\s+|%x|\bspawn\s*\(\s*)(f?["'`{(])/g;
+const DELETES =
+  /\b(rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir|rimraf|rmSync|rmdirSync|rmdir|removeSync|emptyDirSync|rmtree_safe|delTree|unlink|rm)\s*[\s(]/;
+const STRONG_DELETES =
+  /\b(rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|rimraf|rmSync|rmdirSync|removeSync|emptyDirSync|fs\.rm|fs\.promises\.rm|promises\.rm|FileUtils\.rm\w*)\b/;
+const SHELL_CALL =
+  /(?:\b(?:system|popen|popen2|execSync|execFileSync|spawnSync|execFile|spawn|check_call|check_output|getoutput|getstatusoutput|shell_exec|passthru|proc_open|os\.execute|doShellScript|qx)\s*\(?\s*|\bsubprocess\.\w+\s*\(\s*\[?\s*|\bexec\s*[( ]\s*|\bdo shell script\s+|%x|\bspawn\s*\(\s*)(f?["'`{(])/g;
 
 /** One-liners for an interpreter: what they delete by a literal path, the shell text they start, loops that multiply. */
 export function codeDetector(inspect: (text: string, part: Part, scene: Scene) => readonly Finding[]): Detector {
@@ -20,7 +23,8 @@ export function codeDetector(inspect: (text: string, part: Part, scene: Scene) =
     const findings: Finding[] = [];
     for (const word of codeOf(part)) {
       findings.push(...deletions(word, part, scene));
-      if (/\bfork\b/.test(word.text) && /\b(while|until|for|loop|forever)\b/.test(word.text)) findings.push(deny("the program starts itself again and again"));
+      if (/\bfork\b/.test(word.text) && /\b(while|until|for|loop|forever)\b/.test(word.text))
+        findings.push(deny("the program starts itself again and again"));
       for (const text of shellTexts(word.text)) findings.push(...inspect(text, part, scene));
     }
     return findings;
@@ -38,7 +42,11 @@ function codeOf(part: Part): Word[] {
     return match ? [{ ...word, text: match[1] ?? "" }] : [];
   });
   const isStdin = args.every((word) => word.text.startsWith("-")) && named.length === 0 && part.stdin !== undefined;
-  return [...named, ...glued, ...(isStdin ? [{ text: part.stdin ?? "", isKnown: true, hasGlob: false, isUnsafe: false, isQuoted: true, runs: [] }] : [])];
+  return [
+    ...named,
+    ...glued,
+    ...(isStdin ? [{ text: part.stdin ?? "", isKnown: true, hasGlob: false, isUnsafe: false, isQuoted: true, runs: [] }] : []),
+  ];
 }
 
 function deletions(code: Word, part: Part, scene: Scene): Finding[] {
@@ -53,7 +61,9 @@ function deletions(code: Word, part: Part, scene: Scene): Finding[] {
 }
 
 function literals(code: string): string[] {
-  return [...code.matchAll(/"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`|q\{([^}]*)\}/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? match[4] ?? "");
+  return [...code.matchAll(/"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`|q\{([^}]*)\}/g)].map(
+    (match) => match[1] ?? match[2] ?? match[3] ?? match[4] ?? "",
+  );
 }
 
 /** Literal texts that the code hands to a shell; a list of words counts as one text. */

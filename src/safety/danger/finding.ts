@@ -18,7 +18,23 @@ export function stickyAsk(reason: string, layer: "danger" | "path" = "danger"): 
 /** Names that a glob may stand for and that decide something. */
 const SPECIAL_NAMES = [
   ...[".git", ".roocode", ".mcp.json", "config.yaml", "config.local.yaml", "agents", "skills", "commands", "hooks", "config"],
-  ...[".env", ".ssh", ".aws", "credentials", ".gnupg", ".netrc", ".kube", ".docker", "config.json", "id_rsa", "id_ed25519", ".bashrc", ".zshrc", ".profile", ".gitconfig"],
+  ...[
+    ".env",
+    ".ssh",
+    ".aws",
+    "credentials",
+    ".gnupg",
+    ".netrc",
+    ".kube",
+    ".docker",
+    "config.json",
+    "id_rsa",
+    "id_ed25519",
+    ".bashrc",
+    ".zshrc",
+    ".profile",
+    ".gitconfig",
+  ],
 ];
 
 /** The absolute paths that a word may mean, globs also with the special names they match; undefined when that can't be known. */

@@ -1,6 +1,6 @@
 import { programOf } from "../command-line.ts";
 import { changedKeys, isExecKey, readGit, rewritingPush } from "../git-command.ts";
-import { deny, type Detector, stickyAsk } from "./finding.ts";
+import { type Detector, deny, stickyAsk } from "./finding.ts";
 
 /** Settings that make git run programs, secrets of credential helpers, and pushes that rewrite. */
 export const gitHarm: Detector = (part) => {

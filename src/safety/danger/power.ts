@@ -1,13 +1,15 @@
 import { argsOf, type Part, programOf } from "../command-line.ts";
-import { deny, type Detector, type Finding, stickyAsk } from "./finding.ts";
+import { type Detector, deny, type Finding, stickyAsk } from "./finding.ts";
 
 /** Fork bombs, stopping the machine, ending processes that are not ours. */
 export const power: Detector = (part, { line }) => {
   const name = programOf(part);
   const texts = argsOf(part).map((word) => word.text);
   const operands = texts.filter((text) => !text.startsWith("-"));
-  if (line.bombs.length > 0 && line.bombs.includes(part.words[0]?.text ?? "")) return [deny(`the function "${line.bombs[0]}" starts itself again and again`)];
-  if (isSelfStart(part) && (part.isBackground || part.before.some(isSelfStart) || part.after.some(isSelfStart))) return [deny("the script starts itself again and again")];
+  if (line.bombs.length > 0 && line.bombs.includes(part.words[0]?.text ?? ""))
+    return [deny(`the function "${line.bombs[0]}" starts itself again and again`)];
+  if (isSelfStart(part) && (part.isBackground || part.before.some(isSelfStart) || part.after.some(isSelfStart)))
+    return [deny("the script starts itself again and again")];
   switch (name) {
     case "shutdown":
       return texts.some((text) => /^(-c|--help|--show)$/.test(text)) ? [] : [deny("it stops the machine")];
@@ -22,7 +24,9 @@ export const power: Detector = (part, { line }) => {
       return operands.some((text) => /^[0156sS]$/.test(text)) ? [deny("it changes the run level of the machine")] : [];
     case "systemctl":
     case "loginctl":
-      return operands.some((text) => /^(poweroff|reboot|halt|kexec|soft-reboot|emergency|rescue|suspend|hibernate|hybrid-sleep|exit|default|isolate)$/.test(text))
+      return operands.some((text) =>
+        /^(poweroff|reboot|halt|kexec|soft-reboot|emergency|rescue|suspend|hibernate|hybrid-sleep|exit|default|isolate)$/.test(text),
+      )
         ? [deny("it stops the machine")]
         : [];
     case "osascript":
@@ -54,7 +58,9 @@ function kills(texts: readonly string[]): Finding[] {
 }
 
 function killsByName(name: string, texts: readonly string[]): Finding[] {
-  const patterns = texts.filter((text, index) => !text.startsWith("-") && !/^-(u|U|g|G|P|s|t|-user|-signal|-euid)$/.test(texts[index - 1] ?? ""));
+  const patterns = texts.filter(
+    (text, index) => !text.startsWith("-") && !/^-(u|U|g|G|P|s|t|-user|-signal|-euid)$/.test(texts[index - 1] ?? ""),
+  );
   const everyone = patterns.some((text) => /^[.*^$]*$/.test(text));
   const byUser = texts.some((text) => /^(-[uUGg]|--(user|euid|uid))/.test(text)) && patterns.length === 0;
   if (everyone || byUser || texts.some((text) => /^(-v|--inverse)$/.test(text))) return [deny("it ends every process")];

@@ -20,7 +20,9 @@ export const privilege: Detector = (part, { mode }) => {
     case "chmod":
       return setsUserId(part) ? [stickyAsk("it sets the set-user-id or set-group-id bit")] : [];
     case "install":
-      return /^[2467]\d{3}$/.test(parseOptions(args, ["m", "mode"]).values.get("m")?.[0]?.text ?? "") ? [stickyAsk("it sets the set-user-id bit")] : [];
+      return /^[2467]\d{3}$/.test(parseOptions(args, ["m", "mode"]).values.get("m")?.[0]?.text ?? "")
+        ? [stickyAsk("it sets the set-user-id bit")]
+        : [];
     case "setcap":
       return [stickyAsk("it gives a program rights of root")];
     case "docker":
@@ -28,7 +30,9 @@ export const privilege: Detector = (part, { mode }) => {
     case "nerdctl":
       return isPrivilegedContainer(args) ? [stickyAsk("this container reaches the machine itself")] : [];
     case "crontab":
-      return texts.length > 0 && texts.every((text) => /^(-l|--list|-V)$/.test(text)) ? [] : [stickyAsk("it changes the timetable of cron")];
+      return texts.length > 0 && texts.every((text) => /^(-l|--list|-V)$/.test(text))
+        ? []
+        : [stickyAsk("it changes the timetable of cron")];
     case "at":
     case "batch":
       return texts.includes("-l") ? [] : [stickyAsk("it plans a command for later, out of sight")];
@@ -55,13 +59,16 @@ function setsUserId(part: Part): boolean {
 function otherPanes(name: string, texts: readonly string[]): Finding[] {
   const { command } = tmuxCommand(name, texts);
   if (command === undefined || TMUX_READS.test(command)) return [];
-  return /^(send|send-keys|send-prefix|paste-buffer|pasteb|pipe-pane|pipep|respawn|kill|stuff|-X|set-hook|if|run|source|swap|join|move|break|link|unlink|attach|switch|detach|lock|set|bind|unbind|new|neww|split|choose|command|confirm|copy|load|rename|resize|select|wait|start)/.test(command)
+  return /^(send|send-keys|send-prefix|paste-buffer|pasteb|pipe-pane|pipep|respawn|kill|stuff|-X|set-hook|if|run|source|swap|join|move|break|link|unlink|attach|switch|detach|lock|set|bind|unbind|new|neww|split|choose|command|confirm|copy|load|rename|resize|select|wait|start)/.test(
+    command,
+  )
     ? [stickyAsk(`"${name} ${command}" reaches the panes of other agents`)]
     : [];
 }
 
 function tmuxCommand(name: string, texts: readonly string[]): { command: string | undefined } {
-  if (name === "screen") return { command: texts.find((text) => text === "-X" || text === "stuff") ?? texts.find((text) => !text.startsWith("-")) };
+  if (name === "screen")
+    return { command: texts.find((text) => text === "-X" || text === "stuff") ?? texts.find((text) => !text.startsWith("-")) };
   for (let index = 0; index < texts.length; index++) {
     const text = texts[index] ?? "";
     if (/^-[LSfcT]$/.test(text)) index++;
@@ -73,7 +80,9 @@ function tmuxCommand(name: string, texts: readonly string[]): { command: string 
 function looserAgent(texts: readonly string[], mode: string): Finding[] {
   const at = texts.findIndex((text) => text.startsWith("--permission-mode"));
   const wanted = at < 0 ? undefined : (texts[at]?.split("=")[1] ?? texts[at + 1] ?? "");
-  const isLooser = wanted !== undefined && (LOOSENESS.indexOf(wanted) > LOOSENESS.indexOf(mode) || !LOOSENESS.includes(wanted) || wanted === "bypassPermissions");
+  const isLooser =
+    wanted !== undefined &&
+    (LOOSENESS.indexOf(wanted) > LOOSENESS.indexOf(mode) || !LOOSENESS.includes(wanted) || wanted === "bypassPermissions");
   const opens = texts.some((text) => /^--(trust|add-dir|mcp-config)/.test(text)) || texts[0] === "worker";
   return isLooser || opens ? [stickyAsk("it starts another RooCode with wider permissions than this one")] : [];
 }

@@ -1,10 +1,11 @@
 import { argsOf, type Part, parseOptions, programOf, type Word } from "../command-line.ts";
 import { isShellName } from "../rules.ts";
 import { touchesOf } from "../touches.ts";
-import { deny, type Detector, type Finding, pathsOf, type Scene, stickyAsk } from "./finding.ts";
+import { type Detector, deny, pathsOf, type Scene, stickyAsk } from "./finding.ts";
 import { isFetcher, isRawSocket, isRunner, opensNetworkFile, readsProgram } from "./programs.ts";
 
-const DECODES = /^(base64|base32|basenc|uudecode|xxd|openssl|gunzip|gzip|zcat|bunzip2|bzcat|xz|xzcat|unxz|zstd|zstdcat|rev|tr|gpg|ascii85|qprint|rot13|iconv|hex|od)$/;
+const DECODES =
+  /^(base64|base32|basenc|uudecode|xxd|openssl|gunzip|gzip|zcat|bunzip2|bzcat|xz|xzcat|unxz|zstd|zstdcat|rev|tr|gpg|ascii85|qprint|rot13|iconv|hex|od)$/;
 
 /** Text from the network or out of a decoder that is run, and shells that the network reaches. */
 export const remoteCode: Detector = (part, scene) => {
@@ -13,7 +14,9 @@ export const remoteCode: Detector = (part, scene) => {
   if (!isRunner(part) && !runsFile(part)) return [];
   const fed = readsProgram(part) ? [...part.before, ...stdinRuns(part)] : [];
   const sources = [...fed, ...runsOf(part)];
-  const fetcher = sources.find(isFetcher) ?? (scriptFiles(part).some((word) => isDownloaded(word, part, scene)) ? scene.line.parts.find(isFetcher) : undefined);
+  const fetcher =
+    sources.find(isFetcher) ??
+    (scriptFiles(part).some((word) => isDownloaded(word, part, scene)) ? scene.line.parts.find(isFetcher) : undefined);
   if (fetcher) return [stickyAsk(`it runs what it downloads (${describe(fetcher)}), unseen`)];
   const decoder = sources.find(decodes);
   return decoder ? [stickyAsk(`it runs text that "${programOf(decoder)}" decodes, unseen`)] : [];
@@ -27,7 +30,11 @@ function decodes(part: Part): boolean {
   const name = programOf(part);
   if (!DECODES.test(name)) return false;
   const options = parseOptions(argsOf(part), ["w"]);
-  if (/^(base64|base32|basenc|openssl|gpg)$/.test(name)) return ["d", "D", "decode", "decrypt", "base64"].some((flag) => options.flags.has(flag)) || argsOf(part).some((word) => /^--de/.test(word.text));
+  if (/^(base64|base32|basenc|openssl|gpg)$/.test(name))
+    return (
+      ["d", "D", "decode", "decrypt", "base64"].some((flag) => options.flags.has(flag)) ||
+      argsOf(part).some((word) => /^--de/.test(word.text))
+    );
   if (name === "xxd") return options.flags.has("r");
   if (/^(gzip|xz|zstd)$/.test(name)) return options.flags.has("d") || options.flags.has("decompress");
   return name !== "od";
@@ -55,7 +62,12 @@ function scriptFiles(part: Part): Word[] {
 /** An earlier command of the line writes this file with what it got from the network. */
 function isDownloaded(file: Word, part: Part, scene: Scene): boolean {
   const paths = pathsOf(file, part, scene.ground) ?? [];
-  return scene.line.parts.some((other) => other !== part && (isFetcher(other) || other.before.some(isFetcher)) && downloadPaths(other, scene).some((path) => paths.includes(path)));
+  return scene.line.parts.some(
+    (other) =>
+      other !== part &&
+      (isFetcher(other) || other.before.some(isFetcher)) &&
+      downloadPaths(other, scene).some((path) => paths.includes(path)),
+  );
 }
 
 function downloadPaths(part: Part, scene: Scene): string[] {
@@ -63,21 +75,45 @@ function downloadPaths(part: Part, scene: Scene): string[] {
   const args = argsOf(part);
   const byName = programOf(part) === "wget" || args.some((word) => /^-[a-zA-Z]*[OJ]|^--remote-name/.test(word.text));
   const urls = byName ? args.filter((word) => word.text.includes("/") && !word.text.startsWith("-")) : [];
-  const named = urls.flatMap((word) => part.cwds.map((cwd) => `${cwd}/${word.text.replace(/[?#].*$/, "").split("/").at(-1) ?? ""}`));
+  const named = urls.flatMap((word) =>
+    part.cwds.map(
+      (cwd) =>
+        `${cwd}/${
+          word.text
+            .replace(/[?#].*$/, "")
+            .split("/")
+            .at(-1) ?? ""
+        }`,
+    ),
+  );
   return [...written, ...named];
 }
 
 function reverseShell(part: Part, { line }: Scene): string | undefined {
   const name = programOf(part);
   const args = argsOf(part);
-  if (/^(nc|ncat|netcat|nc\.traditional|nc\.openbsd)$/.test(name) && args.some((word) => /^(-[a-zA-Z]*[ec]|--(exec|sh-exec|lua-exec))/.test(word.text) && !/^-[a-zA-Z]*z/.test(word.text)))
+  if (
+    /^(nc|ncat|netcat|nc\.traditional|nc\.openbsd)$/.test(name) &&
+    args.some((word) => /^(-[a-zA-Z]*[ec]|--(exec|sh-exec|lua-exec))/.test(word.text) && !/^-[a-zA-Z]*z/.test(word.text))
+  )
     return "it gives a shell to the network";
-  if (name === "socat" && args.some((word) => /^(exec|system|shell):/i.test(word.text)) && args.some((word) => /tcp|udp|openssl|socks|sctp/i.test(word.text))) return "it gives a shell to the network";
-  if (isShellName(name) && (opensNetworkFile(part) || part.redirects.some((each) => each.isCopy) === true) && line.parts.some((each) => opensNetworkFile(each)) && isOpenShell(part))
+  if (
+    name === "socat" &&
+    args.some((word) => /^(exec|system|shell):/i.test(word.text)) &&
+    args.some((word) => /tcp|udp|openssl|socks|sctp/i.test(word.text))
+  )
+    return "it gives a shell to the network";
+  if (
+    isShellName(name) &&
+    (opensNetworkFile(part) || part.redirects.some((each) => each.isCopy) === true) &&
+    line.parts.some((each) => opensNetworkFile(each)) &&
+    isOpenShell(part)
+  )
     return "it gives a shell to the network";
   const isPiped = readsProgram(part) && isShellName(name);
   if (isPiped && part.after.some(isRawSocket)) return "it gives a shell to the network";
-  if (isPiped && part.before.some(isRawSocket) && part.before.some((each) => opensNetworkFile(each))) return "it gives a shell to the network";
+  if (isPiped && part.before.some(isRawSocket) && part.before.some((each) => opensNetworkFile(each)))
+    return "it gives a shell to the network";
   if (isRunner(part) && args.some((word) => isReverseShellCode(word.text))) return "it gives a shell to the network";
   return undefined;
 }
@@ -88,9 +124,9 @@ function isOpenShell(part: Part): boolean {
 }
 
 function isReverseShellCode(code: string): boolean {
-  return /socket|TCPSocket|fsockopen|Socket::INET|net\.(connect|Socket|createConnection)|io\.popen/i.test(code) && /dup2|pty\.spawn|\/bin\/(ba|z|da)?sh|cmd\.exe|STDIN->fdopen|open\(STDIN|exec\(["']sh/i.test(code) && /connect|fsockopen|TCPSocket|createConnection|Socket/i.test(code);
-}
-
-export function reverseShellRedirect(part: Part): Finding[] {
-  return opensNetworkFile(part) ? [stickyAsk("it opens a connection to the network through the shell")] : [];
+  return (
+    /socket|TCPSocket|fsockopen|Socket::INET|net\.(connect|Socket|createConnection)|io\.popen/i.test(code) &&
+    /dup2|pty\.spawn|\/bin\/(ba|z|da)?sh|cmd\.exe|STDIN->fdopen|open\(STDIN|exec\(["']sh/i.test(code) &&
+    /connect|fsockopen|TCPSocket|createConnection|Socket/i.test(code)
+  );
 }

@@ -2,16 +2,20 @@ import { argsOf, hasLong, type Part, parseOptions, programOf, type Word } from "
 import { readGit } from "../git-command.ts";
 import { judgePath } from "../path-sandbox.ts";
 import { touchesOf } from "../touches.ts";
-import { deny, type Detector, type Finding, pathsOf, type Scene, stickyAsk } from "./finding.ts";
+import { type Detector, deny, type Finding, pathsOf, type Scene, stickyAsk } from "./finding.ts";
 import { catastrophe, isWholeProject } from "./system-places.ts";
 
 /** Recursive removal by any program, and recursive changes of mode or owner. */
 export const removals: Detector = (part, scene) => {
   const name = programOf(part);
   const touches = touchesOf(part);
-  if (name === "rm" || name === "trash") return touches.isRecursive ? touches.removes.flatMap((word) => judgeTarget(word, part, scene, "removes")) : [];
+  // What find hands over is everything below, one by one.
+  if (name === "rm" || name === "trash" || name === "unlink" || name === "shred")
+    return touches.removes
+      .filter((word) => touches.isRecursive || word.isBelow)
+      .flatMap((word) => judgeTarget(word, part, scene, "removes"));
   if (name === "git") return gitClean(part, scene);
-  if (touches.removes.length > 0 && name !== "rmdir" && name !== "unlink" && name !== "shred") return touches.removes.flatMap((word) => onlyCatastrophe(word, part, scene, name));
+  if (touches.removes.length > 0 && name !== "rmdir") return touches.removes.flatMap((word) => onlyCatastrophe(word, part, scene, name));
   return isRecursiveChange(part) ? permissionTargets(part).flatMap((word) => onlyCatastrophe(word, part, scene, name)) : [];
 };
 
@@ -22,7 +26,8 @@ export function judgeTarget(word: Word, part: Part, scene: Scene, verb: string):
     const loss = catastrophe(path, scene.ground);
     if (loss) return [deny(`it ${verb} ${loss}`)];
     if (word.isBelow ? false : isWholeProject(path, scene.ground)) return [stickyAsk(`it ${verb} the whole project`)];
-    if (judgePath(path, "write", scene.ground, false).place === "outside") return [stickyAsk(`it ${verb} "${word.text}", which is outside the workspace`)];
+    if (judgePath(path, "write", scene.ground, false).place === "outside")
+      return [stickyAsk(`it ${verb} "${word.text}", which is outside the workspace`)];
     return [];
   });
   return findings;
@@ -40,7 +45,10 @@ function gitClean(part: Part, scene: Scene): Finding[] {
   const git = readGit(part);
   if (git.subcommand !== "clean" || git.args.some((word) => /^(-[a-zA-Z]*n|--dry-run)/.test(word.text))) return [];
   const start = git.workTree ?? git.folders.at(-1);
-  if (!start) return part.cwds.flatMap((cwd) => (catastrophe(cwd, scene.ground) ? [deny(`git clean reaches ${catastrophe(cwd, scene.ground) ?? cwd}`)] : []));
+  if (!start)
+    return part.cwds.flatMap((cwd) =>
+      catastrophe(cwd, scene.ground) ? [deny(`git clean reaches ${catastrophe(cwd, scene.ground) ?? cwd}`)] : [],
+    );
   return onlyCatastrophe(start, part, scene, "git clean");
 }
 

@@ -1,7 +1,7 @@
 import { argsOf, type Part, programOf } from "../command-line.ts";
 import { judgePath } from "../path-sandbox.ts";
 import { touchesOf } from "../touches.ts";
-import { deny, type Detector, pathsOf, type Scene } from "./finding.ts";
+import { type Detector, deny, pathsOf, type Scene } from "./finding.ts";
 import { isSender } from "./programs.ts";
 import { runsOf } from "./remote.ts";
 
@@ -37,7 +37,9 @@ function secretOf(part: Part, scene: Scene): string | undefined {
 
 export function isSecret(path: string, scene: Scene): boolean {
   const verdict = judgePath(path, "read", scene.ground, false);
-  return verdict.reason.includes("is a secret") || verdict.reason.includes("may hold secrets") || verdict.reason.includes("the keys of a team");
+  return (
+    verdict.reason.includes("is a secret") || verdict.reason.includes("may hold secrets") || verdict.reason.includes("the keys of a team")
+  );
 }
 
 /** A secret that an earlier part of the line put into a file which this one sends. */
@@ -48,7 +50,9 @@ function carriedSecret(part: Part, scene: Scene): string | undefined {
     if (other === part) continue;
     const written = touchesOf(other).writes.flatMap((word) => pathsOf(word, other, scene.ground) ?? []);
     if (!written.some((path) => sent.includes(path))) continue;
-    const secret = [other, ...closure([...other.before, ...runsOf(other)])].map((each) => secretOf(each, scene)).find((each) => each !== undefined);
+    const secret = [other, ...closure([...other.before, ...runsOf(other)])]
+      .map((each) => secretOf(each, scene))
+      .find((each) => each !== undefined);
     if (secret) return secret;
   }
   return undefined;
@@ -60,7 +64,8 @@ function dumpsEnvironment(part: Part): boolean {
   if (name === "printenv") return true;
   if (name === "env") return part.opened === undefined && args.every((text) => text.startsWith("-") || text.includes("="));
   if (name === "set") return args.length === 0;
-  if (name === "export" || name === "declare" || name === "typeset") return args.length === 0 || args.every((text) => /^-[pxa]+$/.test(text));
+  if (name === "export" || name === "declare" || name === "typeset")
+    return args.length === 0 || args.every((text) => /^-[pxa]+$/.test(text));
   if (name === "compgen") return args.includes("-v") || args.includes("-e");
   return name === "cat" && args.some((text) => /^\/proc\/(self|\d+|\$\$)\/environ$/.test(text));
 }

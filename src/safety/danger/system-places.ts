@@ -3,7 +3,9 @@ import { matchesComponents } from "../patterns.ts";
 
 /** Directories that a machine, or all its people, live by. */
 const SYSTEM = [
-  ..."/bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /media /mnt /nix /opt /proc /root /run /sbin /snap /srv /sys /usr /var".split(" "),
+  ..."/bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /media /mnt /nix /opt /proc /root /run /sbin /snap /srv /sys /usr /var".split(
+    " ",
+  ),
   ..."/Applications /Library /Network /System /Users /Volumes /cores /private".split(" "),
   ..."/usr/bin /usr/include /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/local /usr/sbin /usr/share /usr/src".split(" "),
   ..."/usr/local/bin /usr/local/etc /usr/local/include /usr/local/lib /usr/local/sbin /usr/local/share".split(" "),

@@ -1,7 +1,7 @@
 import { type Part, programOf, type Word } from "../command-line.ts";
 import { type GitCommand, onlyReads, readGit } from "../git-command.ts";
 import { reachesOthers, type TeamPlace } from "../path-sandbox.ts";
-import { deny, type Detector, type Finding, pathsOf, type Scene } from "./finding.ts";
+import { type Detector, deny, type Finding, pathsOf, type Scene } from "./finding.ts";
 
 const TEAM_BRANCH = /^(refs\/heads\/|heads\/)?worktree-team-/;
 
@@ -27,7 +27,9 @@ function placesOf(part: Part, git: GitCommand, { ground }: Scene): string[] {
 
 /** Each `-C` starts from the one before. */
 function joinFolders(folders: readonly Word[]): Word {
-  return folders.reduce((before, word) => (word.text.startsWith("/") ? word : { ...word, text: `${before.text}/${word.text}`, isKnown: before.isKnown && word.isKnown }));
+  return folders.reduce((before, word) =>
+    word.text.startsWith("/") ? word : { ...word, text: `${before.text}/${word.text}`, isKnown: before.isKnown && word.isKnown },
+  );
 }
 
 function sharedReason(git: GitCommand, team: TeamPlace): string | undefined {
@@ -37,38 +39,57 @@ function sharedReason(git: GitCommand, team: TeamPlace): string | undefined {
   const has = (pattern: RegExp) => texts.some((text) => pattern.test(text));
   switch (git.subcommand) {
     case "stash":
-      return /^(list|show)$/.test(texts[0] ?? "") ? undefined : "the stash is shared with the primary checkout; commit on your own branch instead";
+      return /^(list|show)$/.test(texts[0] ?? "")
+        ? undefined
+        : "the stash is shared with the primary checkout; commit on your own branch instead";
     case "worktree":
       return texts[0] === "list" ? undefined : "worktrees of a team are made and removed by the system";
     case "branch":
-      return has(/^(-[a-zA-Z]*[dDmMcCf]|--(delete|move|copy|force|set-upstream|unset-upstream|edit))/) && operands.some(isOther) ? `the branch "${operands.find(isOther) ?? ""}" is not yours` : undefined;
+      return has(/^(-[a-zA-Z]*[dDmMcCf]|--(delete|move|copy|force|set-upstream|unset-upstream|edit))/) && operands.some(isOther)
+        ? `the branch "${operands.find(isOther) ?? ""}" is not yours`
+        : undefined;
     case "checkout":
-    case "switch": {
-      const target = operands[0];
-      const creates = has(/^(-[bBcC]|--orphan)$/);
-      const forced = has(/^(-[BC])$/);
-      if (target === undefined || texts.indexOf("--") === 0 || texts.indexOf(target) > texts.indexOf("--") + texts.length * Number(!texts.includes("--"))) return undefined;
-      const takes = git.subcommand === "switch" ? !creates || forced : (!creates && TEAM_BRANCH.test(target)) || forced;
-      return takes && isOther(target) && (git.subcommand === "checkout" || !has(/^(-d|--detach)$/)) ? `the branch "${target}" is not yours` : undefined;
-    }
+      return checksOutOther(texts, team);
+    case "switch":
+      return operands[0] !== undefined && isOther(operands[0]) && !has(/^(-c|--create|-d|--detach|--orphan)$/)
+        ? `the branch "${operands[0]}" is not yours`
+        : undefined;
     case "update-ref":
     case "symbolic-ref":
       return operands.some((name) => name.startsWith("refs/") && isOther(name)) ? "it moves a branch that is not yours" : undefined;
     case "push":
     case "fetch":
     case "pull": {
-      const target = operands.map((text) => text.split(":")[1]).find((name) => name !== undefined && name !== "" && !name.startsWith("refs/remotes/") && isOther(name) && !name.startsWith("//"));
+      const target = operands
+        .map((text) => text.split(":")[1])
+        .find((name) => name !== undefined && name !== "" && !name.startsWith("refs/remotes/") && isOther(name) && !name.startsWith("//"));
       const isLocal = git.subcommand !== "push" || operands[0] === "." || operands[0]?.startsWith("/") === true;
-      return (target !== undefined && isLocal) || operands.slice(1).some((name) => TEAM_BRANCH.test(name) && git.subcommand === "push" && isOther(name)) ? "it moves a branch that is not yours" : undefined;
+      return (target !== undefined && isLocal) ||
+        operands.slice(1).some((name) => TEAM_BRANCH.test(name) && git.subcommand === "push" && isOther(name))
+        ? "it moves a branch that is not yours"
+        : undefined;
     }
     case "gc":
     case "prune":
     case "repack":
     case "reflog":
-      return git.subcommand === "reflog" && !/^(expire|delete)$/.test(texts[0] ?? "") ? undefined : "the store of the repository is shared by the team";
+      return git.subcommand === "reflog" && !/^(expire|delete)$/.test(texts[0] ?? "")
+        ? undefined
+        : "the store of the repository is shared by the team";
     default:
       return undefined;
   }
+}
+
+/** `git checkout` also means files; a branch is what is named like one and stands before `--`. */
+function checksOutOther(texts: readonly string[], team: TeamPlace): string | undefined {
+  const end = texts.indexOf("--");
+  const target = (end < 0 ? texts : texts.slice(0, end)).find((text) => !text.startsWith("-"));
+  if (target === undefined || isOwn(target, team)) return undefined;
+  const takes =
+    texts.includes("-B") ||
+    (!texts.includes("-b") && end < 0 && (TEAM_BRANCH.test(target) || /^(main|master|develop|trunk)$/.test(target)));
+  return takes ? `the branch "${target}" is not yours` : undefined;
 }
 
 function isOwn(name: string, team: TeamPlace): boolean {
