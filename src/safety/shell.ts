@@ -111,20 +111,24 @@ class Walk {
     const { command } = statement;
     const here = statement.background ? { ...fork(scope), isBackground: true } : scope;
     if (command.type === "AndOr") {
+      const [first, ...rest] = command.commands;
+      if (first) this.pipeline(first, here);
       const start = snapshot(here);
-      let changed = false;
-      for (const [index, item] of command.commands.entries()) {
-        this.pipeline(item, here);
-        // From the second on it may not have run.
-        if (index > 0 || command.operators[index] === "||") changed = true;
-      }
-      if (changed) settle(here, start);
+      for (const item of rest) this.pipeline(item, here);
+      // From the second on it may not have run.
+      settle(here, start);
     } else this.pipeline(command, here);
   }
 
   private pipeline(node: Statement["command"], scope: Scope): void {
-    if (node.type === "AndOr") return this.statement({ type: "Statement", pos: 0, end: 0, command: node, background: undefined }, scope);
-    if (node.type !== "Pipeline") return this.command(node, scope);
+    if (node.type === "AndOr") {
+      this.statement({ type: "Statement", pos: 0, end: 0, command: node, background: undefined }, scope);
+      return;
+    }
+    if (node.type !== "Pipeline") {
+      this.command(node, scope);
+      return;
+    }
     if (node.commands.length === 1) {
       for (const only of node.commands) this.command(only, scope);
       return;
@@ -149,17 +153,22 @@ class Walk {
   private anyCommand(node: CommandNode | CompoundList, scope: Scope): void {
     switch (node.type) {
       case "Command":
-        return this.simple(node, scope);
+        this.simple(node, scope);
+        return;
       case "CompoundList":
-        return this.statements(node.commands, scope);
+        this.statements(node.commands, scope);
+        return;
       case "BraceGroup":
-        return this.statements(node.body.commands, scope);
+        this.statements(node.body.commands, scope);
+        return;
       case "Subshell":
-        return this.statements(node.body.commands, fork(scope));
+        this.statements(node.body.commands, fork(scope));
+        return;
       case "Redirected": {
         const redirects = this.redirects(node.redirects, scope);
         this.add({ redirects: redirects.list, runs: redirects.runs }, scope);
-        return this.anyCommand(node.command, { ...scope, stdin: redirects.stdin ?? scope.stdin });
+        this.anyCommand(node.command, { ...scope, stdin: redirects.stdin ?? scope.stdin });
+        return;
       }
       case "If": {
         this.statements(node.clause.commands, scope);
@@ -169,14 +178,17 @@ class Walk {
       }
       case "While":
         this.statements(node.clause.commands, scope);
-        return this.maybe(node.body, scope);
+        this.maybe(node.body, scope);
+        return;
       case "For":
       case "Select":
-        return this.loop(node.name.value, node.wordlist, node.body, scope);
+        this.loop(node.name.value, node.wordlist, node.body, scope);
+        return;
       case "ArithmeticFor":
         for (const expression of [node.initialize, node.test, node.update]) if (expression) this.arithmetic(expression, scope, []);
         this.add({}, scope, "an arithmetic loop");
-        return this.maybe(node.body, scope);
+        this.maybe(node.body, scope);
+        return;
       case "Case":
         this.fields(node.word, scope);
         for (const item of node.items) {
@@ -185,15 +197,18 @@ class Walk {
         }
         return;
       case "TestCommand":
-        return this.test(node.expression, scope);
+        this.test(node.expression, scope);
+        return;
       case "ArithmeticCommand":
         if (node.expression) this.arithmetic(node.expression, scope, []);
         this.add({ words: [knownWord("((")] }, scope);
         return;
       case "Function":
-        return this.define(node.name.value, node.body, scope);
+        this.define(node.name.value, node.body, scope);
+        return;
       case "Coproc":
-        return this.anyCommand(node.body, { ...fork(scope), isBackground: true });
+        this.anyCommand(node.body, { ...fork(scope), isBackground: true });
+        return;
     }
   }
 
@@ -245,9 +260,11 @@ class Walk {
           for (const operand of node.operands) visit(operand);
           return;
         case "TestNot":
-          return visit(node.operand);
+          visit(node.operand);
+          return;
         case "TestGroup":
-          return visit(node.expression);
+          visit(node.expression);
+          return;
       }
     };
     visit(expression);

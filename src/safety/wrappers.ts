@@ -125,11 +125,11 @@ export function literalOutput(part: Part): string | undefined {
       .slice(flags.length)
       .map((word) => word.text)
       .join(" ");
-    return `${flags.some((word) => word.text.includes("e")) ? unescape(text) : text}\n`;
+    return `${flags.some((word) => word.text.includes("e")) ? unescapeText(text) : text}\n`;
   }
   if (name === "printf" && args[0] && args[0].text !== "-v") {
     const rest = args.slice(1).map((word) => word.text);
-    return unescape(args[0].text).replace(/%[-\d.]*[sb]/g, () => unescape(rest.shift() ?? ""));
+    return unescapeText(args[0].text).replace(/%[-\d.]*[sb]/g, () => unescapeText(rest.shift() ?? ""));
   }
   return undefined;
 }
@@ -335,7 +335,7 @@ function absolutes(word: Word, part: Part): string[] {
   return word.text.startsWith("/") ? [clean(word.text)] : part.cwds.map((cwd) => clean(`${cwd}/${word.text}`));
 }
 
-function unescape(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(/\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|[abefnrtv\\])/g, (_, code: string) => {
     if (code.startsWith("x")) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
     if (/^\d/.test(code)) return String.fromCharCode(Number.parseInt(code, 8));
