@@ -150,7 +150,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     const answer = await screen.askHuman?.(body.alwaysRule, question, decision, AbortSignal.any([signal, open.signal]));
     questions.delete(requestId);
     if (open.signal.aborted) return;
-    if (answer === "always" && body.alwaysRule !== undefined) await opened.permissions.writeAlways(body.alwaysRule);
+    if (answer === "always") await opened.permissions.writeAlways(question, decision);
     const approve = answer === "yes" || answer === "always";
     await bus.mailbox.send(from, {
       type: "permission_response",
