@@ -6,7 +6,9 @@ import { UserError } from "../protocol/errors.ts";
 
 async function folders(path: string): Promise<string[]> {
   try {
-    return (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map((entry) => entry.name);
+    return (await readdir(path, { withFileTypes: true }))
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+      .map((entry) => entry.name);
   } catch (error) {
     if (isErrno(error, "ENOENT")) return [];
     throw error;
@@ -21,13 +23,17 @@ export function teamNames(data: DataPaths): Promise<string[]> {
 export async function teamFolder(data: DataPaths, name: string): Promise<string> {
   if (!name.includes("/") && (await exists(join(data.team(name), "roster")))) return data.team(name);
   const known = await teamNames(data);
-  throw new UserError(`There is no team "${name}". ${known.length > 0 ? `Teams: ${known.join(", ")}.` : 'Start one with: roocode team "goal"'}`);
+  throw new UserError(
+    `There is no team "${name}". ${known.length > 0 ? `Teams: ${known.join(", ")}.` : 'Start one with: roocode team "goal"'}`,
+  );
 }
 
 /** Likewise, and of teams that are over the newest of that name. */
 export async function teamRecord(data: DataPaths, name: string): Promise<string> {
   if (await exists(join(data.team(name), "roster"))) return data.team(name);
-  const done = (await folders(data.doneTeams)).filter((folder) => folder.startsWith(`${name}-`) && /^-\d{4}-\d{2}-\d{2}T\d+$/.test(folder.slice(name.length)));
+  const done = (await folders(data.doneTeams)).filter(
+    (folder) => folder.startsWith(`${name}-`) && /^-\d{4}-\d{2}-\d{2}T\d+$/.test(folder.slice(name.length)),
+  );
   const newest = done.sort().at(-1);
   return newest === undefined ? teamFolder(data, name) : join(data.doneTeams, newest);
 }

@@ -65,7 +65,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   let report: ConvergeReport | undefined;
   const runConverge = async (guidance: string | undefined, convergeSignal: AbortSignal) => {
     report = undefined;
-    const made = await request.converge(guidance, { pending: () => leadPending({ mail, notices }), acknowledge: (ids) => mail.acknowledge(ids) }, convergeSignal);
+    const made = await request.converge(
+      guidance,
+      { pending: () => leadPending({ mail, notices }), acknowledge: (ids) => mail.acknowledge(ids) },
+      convergeSignal,
+    );
     report = made;
     return made;
   };
@@ -93,7 +97,9 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     sessionPath: join(teamFolder, "sessions", `${LEAD}.jsonl`),
     system: (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash }) => [
-      ...(request.coordinator ? [askUserTool(screen.askUser)] : workTools({ shell, bash, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
+      ...(request.coordinator
+        ? [askUserTool(screen.askUser)]
+        : workTools({ shell, bash, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
       ...memberTools({ bus, self: LEAD, role: "lead", process: selfIdentity(), onStep, reviveMember: revive }),
       agentTool(spawnOne),
       ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),
@@ -132,7 +138,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         break;
     }
   };
-  async function answerPermission(requestId: string, from: string, body: Extract<ProtocolEnvelope["body"], { type: "permission_request" }>): Promise<void> {
+  async function answerPermission(
+    requestId: string,
+    from: string,
+    body: Extract<ProtocolEnvelope["body"], { type: "permission_request" }>,
+  ): Promise<void> {
     const open = new AbortController();
     questions.set(requestId, open);
     const decision = { decision: "ask", sticky: false, layer: "mode", reason: body.reason } as const;
@@ -140,9 +150,14 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     const answer = await screen.askHuman?.(body.alwaysRule, question, decision, AbortSignal.any([signal, open.signal]));
     questions.delete(requestId);
     if (open.signal.aborted) return;
-    if (answer === "always" && body.alwaysRule !== undefined) await opened.permissions.writeAlways(body.alwaysRule);
+    if (answer === "always") await opened.permissions.writeAlways(question, decision);
     const approve = answer === "yes" || answer === "always";
-    await bus.mailbox.send(from, { type: "permission_response", requestId, approve, ...(answer === undefined ? { feedback: "nobody answered" } : {}) });
+    await bus.mailbox.send(from, {
+      type: "permission_response",
+      requestId,
+      approve,
+      ...(answer === undefined ? { feedback: "nobody answered" } : {}),
+    });
   }
 
   const mail = new MailReader({
@@ -156,7 +171,10 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
   const deaths = new DeathWatch(bus, (member) => howItEnded(member, spawn), onStep);
   try {
-    const first: AgentInput = request.resumeNote === undefined ? await firstInput(team.goal, surroundings) : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
+    const first: AgentInput =
+      request.resumeNote === undefined
+        ? await firstInput(team.goal, surroundings)
+        : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
     return await runLead(
       first,
       {

@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { appendLine } from "../platform/files.ts";
 import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
@@ -47,7 +47,8 @@ export type TeamOutcome = {
 /** A team from its first turn to its end: led, converged, tidied when all is well, kept whole when it is not. */
 export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: TeamScreen, signal: AbortSignal): Promise<TeamOutcome> {
   const { team, folder, ground, mode } = run;
-  const log = (agent: string, event: TeamEvent["event"]) => appendLine(join(folder, "log.jsonl"), { at: new Date().toISOString(), agent, event });
+  const log = (agent: string, event: TeamEvent["event"]) =>
+    appendLine(join(folder, "log.jsonl"), { at: new Date().toISOString(), agent, event });
   const onStep = (step: TeamStep) => {
     void log(LEAD, step);
     screen.step(step);
@@ -72,7 +73,18 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     screenOf: screen.memberScreen,
   });
   onStep({ type: "backend", ...run.choice });
-  const spawn = spawnContext({ surroundings, bus, teamFolder: folder, team: team.name, primary: ground.primary, backend, mode, headless: run.headless, onStep, onNote: screen.note });
+  const spawn = spawnContext({
+    surroundings,
+    bus,
+    teamFolder: folder,
+    team: team.name,
+    primary: ground.primary,
+    backend,
+    mode,
+    headless: run.headless,
+    onStep,
+    onNote: screen.note,
+  });
   const leadScreen: LeadScreen = { ...screen, event: logged(LEAD, screen.event) };
 
   const end = await runLeadAgent(
@@ -105,7 +117,9 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
                 mode: integratorMode(mode),
                 model: team.lead?.model,
                 ...mail,
-                askHuman: screen.askHuman ? (...question) => screen.askHuman?.(undefined, ...question) ?? Promise.resolve(undefined) : undefined,
+                askHuman: screen.askHuman
+                  ? (...question) => screen.askHuman?.(undefined, ...question) ?? Promise.resolve(undefined)
+                  : undefined,
                 askUser: screen.askUser,
                 onEvent: logged("integrator", screen.integrator),
                 onStep,
@@ -131,10 +145,17 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const keeps = outcome.exitCode !== 0 || team.merge === false;
     if (keeps) {
       // A team that never had a member leaves nothing that could be gone on with.
-      if ((await bus.roster.read()).members.length === 0 && tasks.length === 0 && ended.type === "failed") await rm(folder, { recursive: true, force: true });
+      if ((await bus.roster.read()).members.length === 0 && tasks.length === 0 && ended.type === "failed")
+        await rm(folder, { recursive: true, force: true });
       return outcome;
     }
-    const cleaned = await cleanTeam({ bus, primary: ground.primary, checkout: ground.checkout, worktrees: spawn.worktrees, worktreeLock: spawn.worktreeLock });
+    const cleaned = await cleanTeam({
+      bus,
+      primary: ground.primary,
+      checkout: ground.checkout,
+      worktrees: spawn.worktrees,
+      worktreeLock: spawn.worktreeLock,
+    });
     onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };
   }
@@ -145,14 +166,29 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const left = (reason: string) => roster.members.map(({ name, branch }) => ({ name, branch, reason }));
     switch (ended.type) {
       case "interrupted":
-        return { ...base, exitCode: 130, unmerged: left("interrupted"), text: `Interrupted. All work is saved on the members' branches. ${resume}` };
+        return {
+          ...base,
+          exitCode: 130,
+          unmerged: left("interrupted"),
+          text: `Interrupted. All work is saved on the members' branches. ${resume}`,
+        };
       case "failed": {
         const kind = ended.end.error?.kind;
         const exitCode = kind === undefined || kind === "invalid_request" || kind === "context_length" ? 1 : 5;
-        return { ...base, exitCode, unmerged: left("the lead's model failed"), text: `${ended.end.error?.message ?? "The lead failed."}${roster.members.length > 0 ? ` ${resume}` : ""}` };
+        return {
+          ...base,
+          exitCode,
+          unmerged: left("the lead's model failed"),
+          text: `${ended.end.error?.message ?? "The lead failed."}${roster.members.length > 0 ? ` ${resume}` : ""}`,
+        };
       }
       case "nothing_to_merge":
-        return { ...base, exitCode: ended.allCompleted ? 0 : 1, unmerged: team.merge === false ? left("--no-merge") : [], text: ended.text };
+        return {
+          ...base,
+          exitCode: ended.allCompleted ? 0 : 1,
+          unmerged: team.merge === false ? left("--no-merge") : [],
+          text: ended.text,
+        };
       case "converged": {
         const { report } = ended;
         const open = tasks.filter((task) => task.status !== "completed" && task.status !== "cancelled");

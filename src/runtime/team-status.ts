@@ -83,7 +83,12 @@ export function statusText(status: TeamStatus): string {
     `${status.team}: ${status.goal.split("\n")[0]?.slice(0, 100) ?? ""}`,
     `lead ${status.state}${status.detail ? ` (${status.detail})` : ""}; backend ${status.backend?.kind ?? "?"} (${status.backend?.reason ?? ""}); base ${status.baseBranch} ${status.baseCommit.slice(0, 8)}`,
     ...status.members.map((member) => {
-      const parts = [member.state + (member.detail ? ` (${member.detail})` : ""), member.task ? `task ${member.task}` : "", member.pid ? `pid ${member.pid}` : "", member.unread > 0 ? `${member.unread} unread` : ""];
+      const parts = [
+        member.state + (member.detail ? ` (${member.detail})` : ""),
+        member.task ? `task ${member.task}` : "",
+        member.pid ? `pid ${member.pid}` : "",
+        member.unread > 0 ? `${member.unread} unread` : "",
+      ];
       return `  ${member.name.padEnd(width)}  ${parts.filter((part) => part !== "").join(", ")}  ${member.branch}`;
     }),
     ...status.tasks.map((task) => {

@@ -1,0 +1,113 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { exists } from "../../platform/files.ts";
+import type { DataPaths } from "../../platform/paths.ts";
+import type { TeamEvent } from "../../protocol/team.ts";
+import { resultText } from "../../protocol/tool.ts";
+import { teamNames, teamRecord } from "../../runtime/find-team.ts";
+import { statusText, teamStatus } from "../../runtime/team-status.ts";
+import { stepText } from "../team-screen.ts";
+
+type Output = (text: string) => void;
+
+export async function listTeams(data: DataPaths, json: boolean, write: Output): Promise<number> {
+  const teams = await Promise.all((await teamNames(data)).map(async (name) => teamStatus(data.team(name))));
+  if (json)
+    write(
+      `${JSON.stringify(teams.map(({ team, goal, state, members, tasks }) => ({ team, goal, state, members: members.length, tasks: tasks.length })))}\n`,
+    );
+  else if (teams.length === 0) write('No teams. Start one with: roocode team "goal"\n');
+  else
+    for (const { team, goal, state, members } of teams)
+      write(`${team}  ${state}  ${members.length} teammates  ${goal.split("\n")[0]?.slice(0, 80)}\n`);
+  return 0;
+}
+
+export async function showStatus(data: DataPaths, name: string, json: boolean, write: Output): Promise<number> {
+  const status = await teamStatus(await teamRecord(data, name));
+  write(json ? `${JSON.stringify(status)}\n` : `${statusText(status)}\n`);
+  return 0;
+}
+
+/** The team's events, oldest first; with `follow` until interrupted. */
+export async function showLog(data: DataPaths, name: string, options: { json: boolean; follow: boolean }, write: Output): Promise<number> {
+  const path = join(await teamRecord(data, name), "log.jsonl");
+  let position = 0;
+  let rest = "";
+  for (;;) {
+    if (await exists(path)) {
+      for await (const chunk of createReadStream(path, { start: position, encoding: "utf8" })) {
+        position += Buffer.byteLength(chunk);
+        rest += chunk;
+      }
+      const lines = rest.split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) write(options.json ? `${line}\n` : logLine(line));
+    }
+    if (!options.follow) return 0;
+    await untilGrown(path, position);
+  }
+}
+
+async function untilGrown(path: string, position: number): Promise<void> {
+  for (;;) {
+    const handle = await open(path, "r").catch(() => undefined);
+    const size = handle ? (await handle.stat()).size : 0;
+    await handle?.close();
+    if (size !== position) return;
+    await sleep(200);
+  }
+}
+
+function logLine(line: string): string {
+  // Written by ourselves, line by line; a line that a crash cut off is shown as it is.
+  let entry: TeamEvent;
+  try {
+    entry = JSON.parse(line);
+  } catch {
+    return `${line}\n`;
+  }
+  const text = eventText(entry.event);
+  return text === undefined ? "" : `${entry.at.slice(11, 19)} ${entry.agent}  ${text}\n`;
+}
+
+function eventText(event: TeamEvent["event"]): string | undefined {
+  switch (event.type) {
+    case "tool_use": {
+      const first = Object.values(event.call.input).find((value) => typeof value === "string");
+      return `${event.call.name}(${typeof first === "string" ? (first.split("\n")[0]?.slice(0, 100) ?? "") : ""})`;
+    }
+    case "tool_result":
+      return event.result.isError ? `  failed: ${resultText(event.result).split("\n")[0]?.slice(0, 160)}` : undefined;
+    case "message": {
+      if ("from" in event) return stepText(event);
+      const { message } = event;
+      if (message.role !== "assistant") return undefined;
+      const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+      return text === "" ? undefined : text.split("\n")[0]?.slice(0, 200);
+    }
+    case "permission":
+      return event.decision.decision === "allow"
+        ? undefined
+        : `denied ${event.request.tool}(${event.request.access.subject.slice(0, 100)}): ${event.decision.reason}`;
+    case "retry":
+      return `${event.kind}: retry ${event.attempt} of ${event.max}`;
+    case "notice":
+      return event.text;
+    case "loop_complete":
+      return event.reason === "end_turn" ? undefined : `${event.reason}: ${event.error?.message ?? event.text}`;
+    case "turn_start":
+    case "stream_text":
+    case "stream_thinking":
+    case "tool_progress":
+    case "state":
+    case "attempt_reset":
+    case "round_end":
+    case "compacted":
+      return undefined;
+    default:
+      return stepText(event);
+  }
+}

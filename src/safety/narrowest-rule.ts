@@ -1,0 +1,25 @@
+import type { PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import { escapeStars } from "./patterns.ts";
+import { WRITE_TOOLS } from "./rules.ts";
+
+/** What "always" writes and what a denial names: the exact command, the one file, or the tool. Empty where only a person can allow it. */
+export function narrowestRules(
+  { tool, access }: PermissionRequest,
+  asked: PermissionDecision,
+  place: { root: string; home: string },
+): string[] {
+  if (tool === "Bash") return [`Bash(${escapeStars(access.subject.trim())})`];
+  if (access.kind !== "read" && access.kind !== "write") return [tool];
+  // A sticky file asks each time: no rule stands for a person there.
+  if (asked.sticky) return [];
+  const name = WRITE_TOOLS.includes(tool) ? "Edit" : tool;
+  return (access.paths ?? []).map((path) => `${name}(${pathPattern(path, place)})`);
+}
+
+/** Anchored, so that no other file of the same name is meant. */
+function pathPattern(path: string, { root, home }: { root: string; home: string }): string {
+  if (path.startsWith("~/")) return path;
+  if (path.startsWith(`${root}/`)) return path.slice(root.length);
+  if (path.startsWith(`${home}/`)) return `~/${path.slice(home.length + 1)}`;
+  return path.startsWith("/") ? `/${path}` : `/${path.replace(/^\.\//, "")}`;
+}
