@@ -51,26 +51,22 @@ export async function runCommandLine(argv: readonly string[], version: string): 
       "worker",
       "Be a teammate in this terminal",
       (builder) =>
-        builder
-          .option("team", { type: "string", demandOption: true, describe: "Name of the team" })
-          .option("name", {
-            type: "string",
-            demandOption: true,
-            describe: "A new name joins; that of a dead or stopped member takes over its work",
-          }),
+        builder.option("team", { type: "string", demandOption: true, describe: "Name of the team" }).option("name", {
+          type: "string",
+          demandOption: true,
+          describe: "A new name joins; that of a dead or stopped member takes over its work",
+        }),
       (args) => run(import("./worker.ts").then(({ workerCommand }) => workerCommand(args))),
     )
     .command(
       "demo",
       "A whole team on a sample repository with scripted answers: no key, no network, no AI",
       (builder) =>
-        builder
-          .option("dir", { type: "string", describe: "Make the sample repository here and keep it" })
-          .option("backend", {
-            choices: ["auto", "tmux", "process", "in-process"] as const,
-            default: "auto" as const,
-            describe: "Where teammates run",
-          }),
+        builder.option("dir", { type: "string", describe: "Make the sample repository here and keep it" }).option("backend", {
+          choices: ["auto", "tmux", "process", "in-process"] as const,
+          default: "auto" as const,
+          describe: "Where teammates run",
+        }),
       (args) => run(import("./demo.ts").then(({ demoCommand }) => demoCommand(args))),
     )
     .command("debug", false, (builder) =>
