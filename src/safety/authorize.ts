@@ -3,7 +3,7 @@ import { auditLine, type Recorder } from "./audit.ts";
 import { decide } from "./decide.ts";
 import { gitConfigReader } from "./git-config.ts";
 import type { DecisionContext } from "./layer-votes.ts";
-import { narrowestRules } from "./narrowest-rule.ts";
+import { denyUnanswered, narrowestRules } from "./narrowest-rule.ts";
 import { DISK, type TeamPlace } from "./path-sandbox.ts";
 import { parseRuleBody, type Rule, type RuleSet } from "./rules.ts";
 
@@ -52,12 +52,12 @@ export function createAuthorize({ context, askHuman, record, writeAlways, now = 
   };
 
   async function settle(request: PermissionRequest, asked: PermissionDecision, signal: AbortSignal): Promise<FinalDecision> {
-    const rules = narrowestRules(request, asked, { root: context.root, home: context.home });
+    const place = { root: context.root, home: context.home };
     const answer = askHuman && !context.isHeadless && !signal.aborted ? await askHuman(request, asked, signal) : undefined;
-    if (answer === undefined)
-      return { ...asked, decision: "deny", reason: `${asked.reason}; nobody is here to answer. ${wayOut(rules, asked)}` };
-    if (answer === "no") return { ...asked, decision: "deny", layer: "human", reason: "User denied this operation" };
-    if (answer === "always" && rules.length > 0) await writeAlways?.(rules);
+    if (answer === undefined) return denyUnanswered(request, asked, place);
+    if (answer === "no") return { ...asked, decision: "deny", sticky: false, layer: "human", reason: "User denied this operation" };
+    const rules = answer === "always" ? narrowestRules(request, asked, place) : [];
+    if (rules.length > 0) await writeAlways?.(rules);
     return {
       ...asked,
       decision: "allow",
@@ -97,11 +97,4 @@ function cwdOf(context: AuthorizeContext): string {
 
 function isFinal(decision: PermissionDecision): decision is FinalDecision {
   return decision.decision !== "ask";
-}
-
-/** Names the rule that would allow it; for what is not worth a rule, says so. */
-function wayOut(rules: readonly string[], asked: PermissionDecision): string {
-  if (rules.length === 0) return "No rule allows this; a person must answer.";
-  const named = rules.map((rule) => `"${rule}"`).join(", ");
-  return `${asked.sticky ? "Only the exact rule" : "The rule"}${rules.length > 1 ? "s" : ""} ${named} in permissions.allow would allow it.`;
 }

@@ -32,13 +32,26 @@ export function decideCommand(line: Line, context: DecisionContext): LayerVote {
   return byMode(line, verdict.open, context);
 }
 
+/** A command that could not be analysed: the denies that its text meets, else a person. */
+export function decideUnread(text: string, context: DecisionContext): LayerVote {
+  const rule = rawDeny(text, true, context);
+  if (rule) return ruleVote({ decision: "deny", rule });
+  return { decision: "ask", sticky: true, layer: "danger", reason: "the command could not be checked" };
+}
+
+/** Denies are also compared with the text as it stands; where the analysis is not whole, with each piece between operators. */
+function rawDeny(text: string, isPartial: boolean, { rules }: DecisionContext): Rule | undefined {
+  const pieces = isPartial ? [text, ...text.split(/[;&|\n(){}`]+/)] : [text];
+  return rules.rules.find((rule) => rule.effect === "deny" && pieces.some((piece) => tightensText(rule, piece)));
+}
+
 type Open = { category: Category; text: string };
 
 /** Rules on every part and every redirect; `open` is what no rule decided and what is not only a reading. */
 function judgeParts(line: Line, context: DecisionContext): { vote: LayerVote | undefined; open: Open[] } {
   const votes: LayerVote[] = [];
   const open: Open[] = [];
-  const raw = context.rules.rules.find((rule) => rule.effect === "deny" && tightensText(rule, line.text));
+  const raw = rawDeny(line.text, line.isOverLimit, context);
   if (raw) votes.push(ruleVote({ decision: "deny", rule: raw }));
   let covered: RuleVerdict | undefined;
   for (const part of line.parts) {

@@ -1,5 +1,4 @@
 import type { PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
-import type { Line } from "./command-line.ts";
 import { type DecisionContext, join, type LayerVote } from "./layer-votes.ts";
 import { pathIsAllowed, pathIsCovered, rulePath } from "./match-paths.ts";
 import { allowedByMode } from "./modes.ts";
@@ -14,9 +13,14 @@ export async function decide(request: PermissionRequest, context: DecisionContex
 
 async function decideBash(request: PermissionRequest, context: DecisionContext): Promise<LayerVote> {
   // The parser and the tables are loaded with the first command, not with the program.
-  const [{ analyze }, { decideCommand }] = await Promise.all([import("./shell.ts"), import("./decide-command.ts")]);
-  const line: Line = analyze(request.access.subject, { cwd: context.ground.cwd, home: context.ground.home });
-  return decideCommand(line, context);
+  const [{ analyze }, { decideCommand, decideUnread }] = await Promise.all([import("./shell.ts"), import("./decide-command.ts")]);
+  const text = request.access.subject;
+  try {
+    return decideCommand(analyze(text, { cwd: context.ground.cwd, home: context.ground.home }), context);
+  } catch {
+    // Whatever the analysis trips over must not become an allow, nor end the agent.
+    return decideUnread(text, context);
+  }
 }
 
 function decideTool(request: PermissionRequest, context: DecisionContext): LayerVote {

@@ -1,4 +1,4 @@
-import type { PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import type { FinalDecision, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import { escapeStars } from "./patterns.ts";
 import { WRITE_TOOLS } from "./rules.ts";
 
@@ -14,6 +14,17 @@ export function narrowestRules(
   if (asked.sticky) return [];
   const name = WRITE_TOOLS.includes(tool) ? "Edit" : tool;
   return (access.paths ?? []).map((path) => `${name}(${pathPattern(path, place)})`);
+}
+
+/** An ask without a person is a denial at once; it names the rule that would allow the call. */
+export function denyUnanswered(
+  request: PermissionRequest,
+  asked: PermissionDecision,
+  place: { root: string; home: string },
+): FinalDecision {
+  const rules = narrowestRules(request, asked, place).map((rule) => `"${rule}"`);
+  const wayOut = rules.length === 0 ? "No rule allows it." : `The rule ${rules.join(", ")} in permissions.allow would allow it.`;
+  return { ...asked, decision: "deny", sticky: false, reason: `${asked.reason}; nobody is here to answer. ${wayOut}` };
 }
 
 /** Anchored, so that no other file of the same name is meant. */

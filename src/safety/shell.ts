@@ -23,6 +23,8 @@ import { literalOutput, openWrapper } from "./wrappers.ts";
 const LIMITS = { text: 64 * 1024, parts: 1_000, depth: 100 };
 const HARD_LIMITS = { text: 1024 * 1024, parts: 20_000 };
 const LOOP_ITEMS = 50;
+/** How many neighbours at each end of a long pipeline a part remembers: all of them would be quadratic. */
+const PIPE_MEMORY = 50;
 
 class LimitReached extends Error {}
 
@@ -136,12 +138,12 @@ class Walk {
     const elements: Part[][] = [];
     for (const element of node.commands) {
       const start = this.parts.length;
-      const fed = [...elements.flat(), ...scope.before];
+      const fed = ends([...ends(elements.flat()), ...scope.before]);
       this.command(element, { ...fork(scope), before: fed, stdin: elements.length === 0 ? scope.stdin : undefined });
       elements.push(this.parts.slice(start));
     }
     for (const [index, parts] of elements.entries()) {
-      const after = elements.slice(index + 1).flat();
+      const after = ends(elements.slice(index + 1, index + 1 + PIPE_MEMORY).flat());
       for (const part of parts) part.after = [...part.after, ...after];
     }
   }
@@ -686,6 +688,10 @@ function split(pieces: readonly Piece[], source: string): Word[] {
 
 function unknownWord(text: string): Word {
   return { ...NOTHING, text, isKnown: false, isQuoted: false };
+}
+
+function ends(parts: readonly Part[]): readonly Part[] {
+  return parts.length <= 2 * PIPE_MEMORY ? parts : [...parts.slice(0, PIPE_MEMORY), ...parts.slice(-PIPE_MEMORY)];
 }
 
 function setPositions(variables: Map<string, Word>, words: readonly Word[]): void {

@@ -3,10 +3,10 @@ import { link, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { accessOf } from "../../src/interaction/commands/access-of.ts";
 import { decide } from "../../src/safety/decide.ts";
 import { DISK } from "../../src/safety/path-sandbox.ts";
 import { ruleSet } from "../../src/safety/rules.ts";
+import { accessIn } from "../support/access.ts";
 import { tempFolder } from "../support/temp.ts";
 
 const run = promisify(execFile);
@@ -85,7 +85,7 @@ async function decideEntry(entry: Entry, top: string): Promise<string> {
   const path = entry.path.replaceAll("${T}", top);
   const input = { path, content: "x", ...(entry.pattern === undefined ? {} : { pattern: entry.pattern }) };
   const decision = await decide(
-    { agent: "test", tool: entry.tool, access: accessOf(entry.tool, input) },
+    { agent: "test", tool: entry.tool, access: accessIn(entry.tool, input) },
     {
       ground: {
         root: join(top, entry.root),

@@ -1,11 +1,11 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { accessOf } from "../../src/interaction/commands/access-of.ts";
 import type { PermissionMode } from "../../src/protocol/permission.ts";
 import { decide } from "../../src/safety/decide.ts";
 import { DISK } from "../../src/safety/path-sandbox.ts";
 import { ruleSet } from "../../src/safety/rules.ts";
+import { accessIn } from "../support/access.ts";
 import { tempFolder } from "../support/temp.ts";
 
 type Operation = { op: "dir" | "file" | "symlink"; path: string; text?: string; to?: string };
@@ -43,7 +43,7 @@ test("every call is decided as the three levels of rules and the mode say", asyn
       else await symlink(to ?? "", join(root, path));
     }
     const decision = await decide(
-      { agent: "test", tool: entry.tool, access: accessOf(entry.tool, entry.input) },
+      { agent: "test", tool: entry.tool, access: accessIn(entry.tool, entry.input) },
       {
         ground: {
           root,

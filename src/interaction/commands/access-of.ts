@@ -1,19 +1,27 @@
 import type { Access } from "../../protocol/tool.ts";
 
-/** What a call of a known tool would touch, from its bare input: for calls that are judged without the tools themselves. */
-export function accessOf(tool: string, input: Record<string, unknown>): Access {
-  const path = text(input.path) ?? text(input.file_path);
+/**
+ * What a call would touch, from its bare input: for calls that are judged without the tools themselves. A string instead of an Access
+ * says which field is missing.
+ */
+export function accessOf(tool: string, input: Record<string, unknown>): Access | string {
+  const path = text(input.path) ?? text(input.file_path) ?? text(input.filePath);
+  const needs = (field: string) => `${tool} needs "${field}" as a text in its input`;
   switch (tool) {
-    case "Bash":
-      return { kind: "command", subject: text(input.command) ?? "" };
+    case "Bash": {
+      const command = text(input.command);
+      return command === undefined ? needs("command") : { kind: "command", subject: command };
+    }
     case "ReadFile":
-      return { kind: "read", subject: path ?? "", paths: [path ?? ""] };
+      return path === undefined ? needs("path") : { kind: "read", subject: path, paths: [path] };
     case "WriteFile":
     case "EditFile":
-      return { kind: "write", subject: path ?? "", paths: [path ?? ""] };
+      return path === undefined ? needs("path") : { kind: "write", subject: path, paths: [path] };
     case "Glob":
-    case "Grep":
-      return { kind: "read", subject: text(input.pattern) ?? "", paths: [path ?? "."] };
+    case "Grep": {
+      const pattern = text(input.pattern);
+      return pattern === undefined ? needs("pattern") : { kind: "read", subject: pattern, paths: [path ?? "."] };
+    }
     case "Agent":
       return { kind: "other", subject: text(input.subagent_type) ?? "" };
     case "LoadSkill":

@@ -1,5 +1,6 @@
 import type { Argv } from "yargs";
 import { readSurroundings } from "../../runtime/surroundings.ts";
+import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 
 const BACKENDS = ["auto", "tmux", "iterm2", "process", "in-process"] as const;
@@ -33,7 +34,7 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
           .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const }),
       (args) => {
         const goal = [...(args.goal ?? []), ...doubleDash(args)].join(" ");
-        return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, goal })));
+        return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, ...globalFlags(args), goal })));
       },
     )
     .command("list", "Teams that run or were kept", json, ({ json: asJson }) =>
@@ -78,7 +79,7 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
       (args) =>
         run(
           Promise.all([import("./team.ts"), import("../../runtime/team-resume.ts")]).then(async ([{ lead }, { resumeTeam }]) => {
-            const resumed = await resumeTeam(await readSurroundings(process.cwd(), process.env, args), args.team);
+            const resumed = await resumeTeam(await readSurroundings(process.cwd(), process.env, globalFlags(args)), args.team);
             return lead(resumed.surroundings, resumed, args, resumed.note);
           }),
         ),
