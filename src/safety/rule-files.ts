@@ -31,7 +31,7 @@ async function readLevel(file: string, level: RuleLevel, good: Map<string, { tex
 
 async function parseLevel(text: string, file: string, level: RuleLevel): Promise<LevelRules | { problem: string }> {
   if (text.trim() === "") return { rules: [], warnings: [] };
-  const { LineCounter, parseDocument } = await import("yaml");
+  const { LineCounter, parseDocument } = await import("../platform/yaml.ts");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
@@ -67,7 +67,7 @@ function fromLists(lists: Record<string, unknown>, file: string, level: RuleLeve
 /** Adds allow rules to the local settings; comments and everything else of the file stay as they are. */
 export async function addLocalRules(file: string, rules: readonly string[]): Promise<void> {
   await withLock(file, async () => {
-    const { parseDocument, isSeq } = await import("yaml");
+    const { parseDocument, isSeq } = await import("../platform/yaml.ts");
     const text = (await readTextOrUndefined(file)) ?? "";
     const document = parseDocument(text);
     if (document.errors.length > 0) throw new Error(`${file} does not parse; mend it, then answer "always" again.`);
