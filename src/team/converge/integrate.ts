@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { realpath, rm } from "node:fs/promises";
 import { exists } from "../../platform/files.ts";
 import { git, gitText } from "../../platform/git.ts";
 import { addWorktree, furnishWorktree, removeWorktree } from "../../platform/worktree.ts";
@@ -42,9 +42,17 @@ export class Integration {
       const folder = await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", state]);
       await rm(folder, { recursive: true, force: true });
     }
-    await gitText(this.path, ["reset", "--hard", "--quiet", commit]);
+    await this.#hardReset(commit);
     // A merge that brought a file in the place of a furnished one took it away again.
     await this.#furnish();
+  }
+
+  async #hardReset(commit: string): Promise<void> {
+    const args = ["reset", "--hard", "--quiet", commit];
+    if ((await git(this.path, args)).exitCode === 0) return;
+    // A git that was ended in the middle leaves its lock behind. Nobody else works here.
+    await rm(await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"]), { force: true });
+    await gitText(this.path, args);
   }
 
   async head(): Promise<{ commit: string; isDetached: boolean; mergeHead: string | undefined }> {
@@ -86,7 +94,6 @@ async function acceptedEarlier(path: string, primary: string, start: string): Pr
 }
 
 async function isSameFolder(first: string, second: string): Promise<boolean> {
-  const { realpath } = await import("node:fs/promises");
   return (await realpath(first)) === (await realpath(second));
 }
 

@@ -7,7 +7,6 @@ export type PromptFacts = {
   worktree: string;
   branches: readonly BranchPreview[];
   pairs: readonly PairPreview[];
-  /** Paths that the user's branch changed since a member began. */
   tasks: readonly TeamTask[];
   /** Merged by an earlier Converge and still there. */
   before: readonly string[];
