@@ -38,7 +38,11 @@ export class DeathWatch {
       this.#onStep({ type: "dead", name: member.name, how });
       const left = await describeWork(member);
       // By name, not by process: teammates inside the lead share its pid.
-      const released = await releaseDead(this.#bus.tasks, (claim) => claim.owner !== member.name, async () => left);
+      const released = await releaseDead(
+        this.#bus.tasks,
+        (claim) => claim.owner !== member.name,
+        async () => left,
+      );
       const tasks = released.length > 0 ? ` Back on the list: ${released.map((task) => `${task.id} (${task.subject})`).join(", ")}.` : "";
       texts.push(
         `<task-notification from="${member.name}" status="dead">\n${member.name}'s process is gone: ${how}. ${left}${tasks} A message to ${member.name} starts it again with all it knew.\n</task-notification>`,

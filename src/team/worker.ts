@@ -104,7 +104,11 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
   /** Its work is saved; what it had claimed is free for others, with a word on where the work lies. */
   async function giveBackTasks(): Promise<void> {
     const note = `${self} stopped while working on this; what it did is on its branch.`;
-    await releaseDead(bus.tasks, (claim) => claim.owner !== self, async () => note);
+    await releaseDead(
+      bus.tasks,
+      (claim) => claim.owner !== self,
+      async () => note,
+    );
   }
 
   async function stop({ save }: WorkerOptions): Promise<WorkerEnd> {
