@@ -35,6 +35,7 @@ export const HOLD: TmuxCommand = ["/bin/sh", "-c", "trap '' INT QUIT; while read
 /** Longer argument vectors are refused by tmux (16 kB); a sequence that would be is sent in parts. */
 const MAX_ARGUMENT_LENGTH = 12_000;
 const TIMEOUT_MS = 20_000;
+const STATUS_WITHIN_MS = 1000;
 
 /** The environment that a server started by us keeps and gives to every later pane: what a terminal needs, no keys. */
 const SERVER_ENVIRONMENT =
@@ -60,7 +61,7 @@ export class TmuxClient {
   readonly env: NodeJS.ProcessEnv;
   /** How often the tmux program was started. */
   calls = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(socketArgs: readonly string[], env: NodeJS.ProcessEnv) {
     this.socketArgs = socketArgs;
@@ -101,23 +102,55 @@ export class TmuxClient {
     }
   }
 
-  /** One after another: what one action has seen of the panes holds until it is through. */
-  exclusive<Result>(action: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(action);
-    this.#turn = result.catch(() => undefined);
-    return result;
+  /** Every pane now, for several who ask at once in one call. */
+  readonly look = this.together<undefined, Pane[]>(async (askers) => {
+    const panes = await this.panes();
+    return askers.map(() => panes);
+  });
+
+  /**
+   * One run at a time, of this function and of all others made here: what a run has seen of the panes holds until it is through.
+   * Requests that come meanwhile go together into the next run, which answers each with a result or an error.
+   */
+  together<Request, Result>(
+    run: (requests: readonly Request[]) => Promise<readonly (Result | Error)[]>,
+  ): (request: Request) => Promise<Result> {
+    let waiting: { request: Request; done: (result: Result) => void; failed: (error: unknown) => void }[] = [];
+    const runWaiting = async () => {
+      const batch = waiting;
+      waiting = [];
+      if (batch.length === 0) return;
+      try {
+        const results = await run(batch.map((one) => one.request));
+        for (const [index, { done, failed }] of batch.entries()) {
+          const result = results[index];
+          if (result === undefined || result instanceof Error) failed(result ?? new Error("tmux gave no answer."));
+          else done(result);
+        }
+      } catch (error) {
+        for (const { failed } of batch) failed(error);
+      }
+    };
+    return (request) =>
+      new Promise((done, failed) => {
+        waiting.push({ request, done, failed });
+        this.#turn = this.#turn.then(runWaiting);
+      });
   }
 }
 
-/** A pane of our own that has died is told with its status a moment after its process is gone. */
-export async function awaitDeath(client: TmuxClient, id: string, withinMs: number): Promise<Pane | undefined> {
-  const until = Date.now() + withinMs;
-  for (;;) {
-    const pane = (await client.panes()).find((one) => one.id === id);
-    if (!pane || Date.now() > until) return pane;
-    if (pane.isDead && (pane.status !== undefined || pane.signal !== undefined)) return pane;
-    await sleep(50);
+/**
+ * The pane once tmux knows how its program ended, which is a moment after the process is gone; as it is when that does not come
+ * (a child of the program holds the terminal). Undefined when it was closed.
+ */
+export async function awaitStatus(client: TmuxClient, pane: Pane): Promise<Pane | undefined> {
+  const until = Date.now() + STATUS_WITHIN_MS;
+  let now: Pane | undefined = pane;
+  while (now && !(now.isDead && (now.status ?? now.signal) !== undefined) && Date.now() < until) {
+    await sleep(30);
+    now = (await client.panes()).find((one) => one.id === pane.id);
   }
+  return now;
 }
 
 /** What a dead pane shows, without the line in which tmux says that it is dead. */
