@@ -88,7 +88,7 @@ export function checkWriteNames(below: readonly string[]): NameCheck {
 
 export function checkEnvName(below: readonly string[]): NameCheck {
   const last = fold(below.at(-1) ?? "");
-  if (!/^\.env($|[.\-_])/.test(last) || HARMLESS_ENV.test(last)) return FREE;
+  if (!last.startsWith(".env") || HARMLESS_ENV.test(last)) return FREE;
   return { ...FREE, isSticky: true, reason: `"${below.join("/")}" may hold secrets, so a person confirms each access` };
 }
 

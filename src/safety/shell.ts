@@ -336,6 +336,7 @@ class Walk {
             part.runsUnknown = true;
             continue;
           }
+          for (const { name, value } of part.assignments) inside.variables.set(name, value);
           if (target.positions) setPositions(inside.variables, target.positions);
           this.text(target.script.text, inside);
           if (opened.isSameShell) Object.assign(scope, { cwds: inside.cwds });

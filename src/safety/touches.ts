@@ -114,7 +114,7 @@ const WRITERS: Record<string, { taking?: readonly string[]; skip?: number }> = {
 
 export function touchesOf(part: Part): Touches {
   const name = SAME_AS[programOf(part)] ?? programOf(part);
-  const base = ofProgram(name, argsOf(part), part);
+  const base = ofProgram(name, argsOf(part));
   const redirected = part.redirects.filter((redirect) => !redirect.isCopy && !isStream(redirect.target));
   return {
     ...base,
@@ -132,7 +132,7 @@ export function isStream(word: Word): boolean {
   return word.isKnown && /^(-|\/dev\/(null|stdin|stdout|stderr|tty|zero|u?random|full|fd\/\d+))$/.test(word.text);
 }
 
-function ofProgram(name: string, args: readonly Word[], part: Part): Touches {
+function ofProgram(name: string, args: readonly Word[]): Touches {
   switch (name) {
     case "rm":
     case "unlink":
@@ -194,11 +194,11 @@ function ofProgram(name: string, args: readonly Word[], part: Part): Touches {
     case "[[":
       return { ...NONE, reads: args.filter((word) => /^[~/.]/.test(word.text)) };
     default:
-      return byTable(name, args, part);
+      return byTable(name, args);
   }
 }
 
-function byTable(name: string, args: readonly Word[], part: Part): Touches {
+function byTable(name: string, args: readonly Word[]): Touches {
   if (isShellName(name) || INTERPRETERS.test(name)) {
     const options = parseOptions(args, ["c", "e", "E", "r", "m", "p", "o", "O", "W", "X", "eval", "print", "require"], true);
     const runsText = ["c", "e", "E", "p", "eval", "print"].some((flag) => options.flags.has(flag));
@@ -211,16 +211,17 @@ function byTable(name: string, args: readonly Word[], part: Part): Touches {
   const writer = Object.hasOwn(WRITERS, name) ? WRITERS[name] : undefined;
   if (writer) {
     const options = parseOptions(args, writer.taking);
+    // `chmod -x file`: the mode looks like an option.
+    const skip = name === "chmod" && args.some((word) => /^-[rwxXst]+$/.test(word.text)) ? 0 : (writer.skip ?? 0);
     return {
       ...NONE,
-      writes: options.operands.slice(writer.skip ?? 0),
+      writes: options.operands.slice(skip),
       isRecursive: options.flags.has("R") || hasLong(options, "recursive", 1),
     };
   }
   const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
   if (reader) return readerTouches(name, args, reader);
-  // A program that starts a file of the project reads it; nothing more is known.
-  return part.words[0]?.text.includes("/") ? NONE : NONE;
+  return NONE;
 }
 
 function readerTouches(name: string, args: readonly Word[], reader: NonNullable<(typeof READERS)[string]>): Touches {
@@ -267,9 +268,8 @@ function remoteCopies(name: string, args: readonly Word[]): Touches {
   const sources = options.operands.slice(0, -1).filter(local);
   const target = options.operands.slice(-1).filter(local);
   const deletes = [...options.flags].some((flag) => flag.startsWith("del") || flag === "remove-source-files");
-  const identity = options.values.get("i") ?? [];
   return {
-    reads: [...sources, ...(name === "scp" ? identity.slice(0, 0) : [])],
+    reads: sources,
     writes: target,
     removes: deletes && name === "rsync" ? target : [],
     isRecursive: true,

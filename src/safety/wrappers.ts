@@ -158,6 +158,8 @@ function openShell(part: Part, written: (path: string) => string | undefined): O
   }
   if (args[index]?.text === "--") index++;
   const operand = args[index];
+  const substituted = operand ? substitutedText(operand) : undefined;
+  if (!isScript && substituted !== undefined) return { how: "opaque", targets: [{ type: "script", script: knownWord(substituted) }] };
   if (isScript)
     return operand ? { how: "script", targets: [{ type: "script", script: operand, positions: args.slice(index + 2) }] } : undefined;
   if (!operand || operand.text === "-" || operand.text === "/dev/stdin" || args.some((word) => word.text === "-s")) {
@@ -179,13 +181,18 @@ function openShell(part: Part, written: (path: string) => string | undefined): O
 function openSource(part: Part, written: (path: string) => string | undefined): Opened | undefined {
   const [file] = argsOf(part);
   if (!file) return undefined;
-  const text =
-    file.text === "/dev/stdin"
-      ? literalInput(part)
-      : absolutes(file, part)
-          .map(written)
-          .find((each) => each !== undefined);
+  const fromFile = () =>
+    absolutes(file, part)
+      .map(written)
+      .find((each) => each !== undefined);
+  const text = substitutedText(file) ?? (file.text === "/dev/stdin" ? literalInput(part) : fromFile());
   return text === undefined ? undefined : { how: "opaque", isSameShell: true, targets: [{ type: "script", script: knownWord(text) }] };
+}
+
+/** The text behind `<(echo …)`. */
+function substitutedText(word: Word): string | undefined {
+  const [only, ...more] = word.runs;
+  return !word.isKnown && only && more.length === 0 && word.text.startsWith("<(") ? literalOutput(only) : undefined;
 }
 
 function openPlain(name: string, args: readonly Word[]): Opened | undefined {
@@ -225,15 +232,20 @@ function openXargs(part: Part): Opened | undefined {
   const options = parseOptions(argsOf(part), XARGS_TAKING, true);
   if (options.operands.length === 0) return undefined;
   const placeholder = options.values.get("I")?.[0]?.text ?? (options.flags.has("i") || options.flags.has("replace") ? "{}" : undefined);
-  const fed = fedWords(part);
+  const fed = fedWords(part, options.flags.has("0") || options.flags.has("null") || options.flags.has("d"));
   const words =
     placeholder === undefined ? [...options.operands, ...fed] : options.operands.flatMap((word) => replaceMark(word, placeholder, fed));
   return { how: options.flags.size === 0 ? "transparent" : "opaque", targets: [{ type: "words", words }] };
 }
 
 /** What xargs appends: literal text, something below find's folders, or what can't be known. */
-function fedWords(part: Part): Word[] {
+function fedWords(part: Part, isWhole: boolean): Word[] {
   const text = literalInput(part);
+  if (text !== undefined && isWhole)
+    return text
+      .split("\0")
+      .filter((word) => word !== "")
+      .map(knownWord);
   if (text !== undefined)
     return text
       .split(/\s+/)
@@ -254,7 +266,7 @@ export function startFolders(args: readonly Word[]): Word[] {
 function openFind(name: string, args: readonly Word[]): Opened | undefined {
   const targets: Target[] = [];
   const marks = name === "find" ? /^-(exec|execdir|ok|okdir)$/ : /^(-x|-X|--exec|--exec-batch)$/;
-  const folders = name === "find" ? startFolders(args) : [knownWord(".")];
+  const folders = name === "find" ? startFolders(args) : fdFolders(args, marks);
   const found = folders.map((word) => ({ ...word, isBelow: true }));
   for (const [index, word] of args.entries()) {
     if (!marks.test(word.text)) continue;
@@ -268,6 +280,24 @@ function openFind(name: string, args: readonly Word[]): Opened | undefined {
     if (words.length > 0) targets.push({ type: "words", words });
   }
   return targets.length > 0 ? { how: "opaque", targets } : undefined;
+}
+
+/** fd takes its folders after the pattern. */
+function fdFolders(args: readonly Word[], marks: RegExp): Word[] {
+  const end = args.findIndex((word) => marks.test(word.text));
+  const { operands } = parseOptions(end < 0 ? args : args.slice(0, end), [
+    "t",
+    "e",
+    "E",
+    "d",
+    "c",
+    "j",
+    "type",
+    "extension",
+    "exclude",
+    "max-depth",
+  ]);
+  return operands.length > 1 ? operands.slice(1) : [knownWord(".")];
 }
 
 function replaceMark(word: Word, mark: string, replacements: readonly Word[]): Word[] {

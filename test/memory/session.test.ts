@@ -2,7 +2,7 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSession, openSession } from "../../src/memory/session-file.ts";
-import { userText } from "../../src/protocol/message.ts";
+import { type ContentBlock, userText } from "../../src/protocol/message.ts";
 import type { SessionEntry, SessionHeader } from "../../src/protocol/session.ts";
 import { tempFolder } from "../support/temp.ts";
 
@@ -88,8 +88,12 @@ describe("a session that is loaded again", () => {
       await writeFile(cut, bytes.subarray(0, end));
       const { session, loaded } = await openSession(cut);
       session.close();
-      const open = loaded.history.flatMap((message) => message.content).filter((block) => block.type === "tool_use").length;
-      const answered = loaded.history.flatMap((message) => message.content).filter((block) => block.type === "tool_result").length;
+      const open = loaded.history
+        .flatMap((message): readonly ContentBlock[] => message.content)
+        .filter((block) => block.type === "tool_use").length;
+      const answered = loaded.history
+        .flatMap((message): readonly ContentBlock[] => message.content)
+        .filter((block) => block.type === "tool_result").length;
       expect(answered).toBe(open);
     }
   });

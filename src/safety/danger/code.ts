@@ -1,5 +1,6 @@
 import { argsOf, type Part, programOf, type Word } from "../command-line.ts";
-import { type Detector, deny, type Finding, type Scene } from "./finding.ts";
+import { judgePath } from "../path-sandbox.ts";
+import { type Detector, deny, type Finding, pathsOf, type Scene } from "./finding.ts";
 import { judgeTarget } from "./removal.ts";
 
 const CODE_FLAGS: readonly [RegExp, RegExp][] = [
@@ -9,11 +10,14 @@ const CODE_FLAGS: readonly [RegExp, RegExp][] = [
   [/^(perl|ruby)$/, /^-[a-zA-Z]*[eE]$/],
   [/^(lua[\d.]*|Rscript|osascript)$/, /^-e$/],
   [/^php$/, /^-r$/],
+  [/^[gmn]?awk$/, /^-e$/],
 ];
 const DELETES =
   /\b(rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir|rimraf|rmSync|rmdirSync|rmdir|removeSync|emptyDirSync|rmtree_safe|delTree|unlink|rm)\s*[\s(]/;
 const STRONG_DELETES =
   /\b(rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|rimraf|rmSync|rmdirSync|removeSync|emptyDirSync|fs\.rm|fs\.promises\.rm|promises\.rm|FileUtils\.rm\w*)\b/;
+const WRITES =
+  /\b(write(File|FileSync|_text|_bytes|lines)?|append(File|FileSync)?|unlink(Sync)?|rename(Sync)?|replace|copy(File|FileSync|file|tree|2)?|move|symlink(Sync)?|link(Sync)?|chmod(Sync)?|file_put_contents|truncate(Sync)?|createWriteStream|mkdir(Sync)?|makedirs)\s*\(/;
 const SHELL_CALL =
   /(?:\b(?:system|popen|popen2|execSync|execFileSync|spawnSync|execFile|spawn|check_call|check_output|getoutput|getstatusoutput|shell_exec|passthru|proc_open|os\.execute|doShellScript|qx)\s*\(?\s*|\bsubprocess\.\w+\s*\(\s*\[?\s*|\bexec\s*[( ]\s*|\bdo shell script\s+|%x|\bspawn\s*\(\s*)(f?["'`{(])/g;
 
@@ -25,7 +29,8 @@ export function codeDetector(inspect: (text: string, part: Part, scene: Scene) =
       findings.push(...deletions(word, part, scene));
       if (/\bfork\b/.test(word.text) && /\b(while|until|for|loop|forever)\b/.test(word.text))
         findings.push(deny("the program starts itself again and again"));
-      for (const text of shellTexts(word.text)) findings.push(...inspect(text, part, scene));
+      findings.push(...policyWrites(word, part, scene));
+      for (const text of shellTexts(word.text, programOf(part))) findings.push(...inspect(text, part, scene));
     }
     return findings;
   };
@@ -41,6 +46,7 @@ function codeOf(part: Part): Word[] {
     const match = /^--(?:eval|print)=([\s\S]*)$/.exec(word.text);
     return match ? [{ ...word, text: match[1] ?? "" }] : [];
   });
+  if (/awk$/.test(name)) return args.filter((word) => word.text.includes("{"));
   const isStdin = args.every((word) => word.text.startsWith("-")) && named.length === 0 && part.stdin !== undefined;
   return [
     ...named,
@@ -66,16 +72,34 @@ function literals(code: string): string[] {
   );
 }
 
+/** A literal path of git or of the policy, in code that writes files. */
+function policyWrites(code: Word, part: Part, scene: Scene): Finding[] {
+  const opensToWrite =
+    /\bopen\w*\s*\(/.test(code.text) &&
+    literals(code.text).some((text) => /^[rwaxb]*[wax+][rwaxb+]*$/.test(text) || text === ">" || text === ">>");
+  if (!WRITES.test(code.text) && !opensToWrite) return [];
+  return literals(code.text).flatMap((text) => {
+    if (text === "" || /\s/.test(text)) return [];
+    const paths = pathsOf({ ...code, text, isKnown: true, hasGlob: false }, part, scene.ground) ?? [];
+    const hit = paths.map((path) => judgePath(path, "write", scene.ground, false)).find((verdict) => verdict.isPolicy);
+    return hit ? [deny(hit.reason, "path")] : [];
+  });
+}
+
 /** Literal texts that the code hands to a shell; a list of words counts as one text. */
-function shellTexts(code: string): string[] {
+function shellTexts(code: string, program: string): string[] {
   const texts: string[] = [];
-  for (const match of code.matchAll(SHELL_CALL)) {
+  // In JavaScript `exec` is a method of regular expressions as well.
+  const isScript = /^(node|nodejs|bun|deno|tsx)$/.test(program);
+  const mayExec = !isScript || /child_process|execa|shelljs|\bzx\b|Bun\.\$|Deno\.(run|Command)/.test(code);
+  for (const match of mayExec ? code.matchAll(SHELL_CALL) : []) {
     const at = (match.index ?? 0) + match[0].length - (match[1]?.length ?? 0);
     const rest = code.slice(at);
     const list = /^(\s*f?(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)\s*,?\s*\[?\s*)+/.exec(rest)?.[0];
     if (list) texts.push(literals(list).join(" "));
     else if (rest.startsWith("{") || rest.startsWith("(")) texts.push(rest.slice(1).replace(/[})].*$/s, ""));
   }
-  // Backticks run a command in Perl and Ruby; in JavaScript they are text, and stay so without a call.
+  // Backticks run a command in Perl and Ruby; in JavaScript they are text.
+  if (/^(perl|ruby|php)/.test(program)) texts.push(...[...code.matchAll(/`((?:\\.|[^`\\])*)`/g)].map((match) => match[1] ?? ""));
   return texts;
 }

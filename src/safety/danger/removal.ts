@@ -44,6 +44,8 @@ function onlyCatastrophe(word: Word, part: Part, scene: Scene, name: string): Fi
 function gitClean(part: Part, scene: Scene): Finding[] {
   const git = readGit(part);
   if (git.subcommand !== "clean" || git.args.some((word) => /^(-[a-zA-Z]*n|--dry-run)/.test(word.text))) return [];
+  const named = git.args.filter((word) => !word.text.startsWith("-")).flatMap((word) => onlyCatastrophe(word, part, scene, "git clean"));
+  if (named.length > 0) return named;
   const start = git.workTree ?? git.folders.at(-1);
   if (!start)
     return part.cwds.flatMap((cwd) =>

@@ -1,0 +1,167 @@
+import { git } from "../../platform/git.ts";
+import type { LoopComplete } from "../../protocol/agent.ts";
+import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
+import type { Tool } from "../../protocol/tool.ts";
+import { type Candidate, Guard } from "./guard.ts";
+import { type Integration, isAncestor, openIntegration } from "./integrate.ts";
+import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
+import { executableChanges, land } from "./land.ts";
+import { reopenTasks, type Sorted, sortMembers, stillActive } from "./members.ts";
+import { previewBranches, previewMerge } from "./preview.ts";
+import { type ConvergeReport, type MergedMember, makeReport, type UnmergedMember } from "./report.ts";
+
+/** What runtime needs to run the integrator's conversation. */
+export type IntegratorJob = {
+  prompt: string;
+  /** Its working folder and root. */
+  worktree: string;
+  /** Texts of allow rules that are valid in the worktree alone. */
+  grants: string[];
+  /** Puts the system's watch around the Bash tool. */
+  guard: (bash: Tool) => Tool;
+};
+
+export type ConvergeOptions = {
+  bus: TeamBus;
+  /** The user's checkout that the team was started in. */
+  checkout: string;
+  primary: string;
+  integrationPath: string;
+  worktreeLock: string;
+  includeFile: string;
+  guidance?: string;
+  runIntegrator: (job: IntegratorJob, signal: AbortSignal) => Promise<LoopComplete>;
+  onStep: (step: TeamStep) => void;
+  signal: AbortSignal;
+  /** How long a member may be at work still before it is refused. */
+  idleWaitMs?: number;
+  gateTimeoutMs?: number;
+};
+
+const IDLE_WAIT_MS = 30_000;
+
+/**
+ * The branches of all members into one, then into the user's branch. The integrator (a model) merges and resolves; everything
+ * that must hold is looked at here, by git's own facts. What was not merged stays on its branch and is named.
+ */
+export async function converge(options: ConvergeOptions): Promise<ConvergeReport> {
+  const { bus, checkout, primary, signal, onStep } = options;
+  const team = await bus.roster.read();
+  const facts = { checkout, baseBranch: team.baseBranch, isBaseMoved: false, executable: [], choices: [], merged: [], integratorText: "" };
+
+  const active = await stillActive(bus, team.members, options.idleWaitMs ?? IDLE_WAIT_MS, signal);
+  if (active.length > 0) {
+    const reason = `${active.join(", ")} ${active.length === 1 ? "is" : "are"} still at work; wait for the idle notice, or stop ${active.length === 1 ? "it" : "them"}, then converge again.`;
+    return makeReport({ ...facts, unmerged: team.members.map(({ name, branch }) => ({ name, branch, kind: "left", reason })) });
+  }
+
+  const tip = await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${team.baseBranch}^{commit}`]);
+  const start = tip.exitCode === 0 ? tip.stdout.trim() : team.baseCommit;
+  const sorted = await sortMembers(primary, start, team.members);
+  if (sorted.candidates.length === 0) return makeReport({ ...facts, merged: sorted.landed, unmerged: sorted.left });
+
+  const { integrationPath: path, worktreeLock, includeFile } = options;
+  const integration = await openIntegration({ primary, path, start, worktreeLock, includeFile });
+  const guard = new Guard({
+    integration,
+    candidates: sorted.candidates,
+    check: team.check,
+    gateTimeoutMs: options.gateTimeoutMs,
+    onStep,
+    signal,
+  });
+  const end = await integrate(team, integration, guard, sorted.candidates, options);
+  return finish(team, integration, guard, sorted, end, options);
+}
+
+/** Runs the integrator over what is not merged yet. Undefined when all was merged by an earlier Converge. */
+async function integrate(
+  team: TeamConfig,
+  integration: Integration,
+  guard: Guard,
+  candidates: readonly Candidate[],
+  { bus, runIntegrator, guidance, signal }: ConvergeOptions,
+): Promise<LoopComplete | undefined> {
+  const open: Candidate[] = [];
+  const before: string[] = [];
+  for (const candidate of candidates) {
+    if (await isAncestor(integration.path, candidate.tip, integration.accepted)) before.push(candidate.name);
+    else open.push(candidate);
+  }
+  if (open.length === 0) return undefined;
+  const { branches, pairs } = await previewBranches(integration.path, integration.accepted, open);
+  const tasks = await bus.tasks.list();
+  const prompt = integratorPrompt({ team, start: integration.start, worktree: integration.path, branches, pairs, tasks, before, guidance });
+  const end = await runIntegrator({ prompt, worktree: integration.path, grants: integratorGrants(branches), guard: guard.wrap }, signal);
+  // What a command in the background did, or a merge that was left unfinished.
+  await guard.look();
+  await integration.reset();
+  return end;
+}
+
+async function finish(
+  team: TeamConfig,
+  integration: Integration,
+  guard: Guard,
+  { candidates, landed, left }: Sorted,
+  end: LoopComplete | undefined,
+  { bus, checkout, primary, signal, onStep }: ConvergeOptions,
+): Promise<ConvergeReport> {
+  const { start, accepted, path } = integration;
+  const merged: MergedMember[] = [...landed];
+  const unmerged: UnmergedMember[] = [...left];
+  for (const candidate of candidates) {
+    const { name, branch } = candidate;
+    const isWhole = await isAncestor(path, `refs/heads/${branch}`, accepted);
+    if (isWhole) merged.push({ name, branch, commit: guard.merged.get(name) ?? candidate.tip });
+    else unmerged.push({ name, branch, ...(await whyNot(candidate, integration, guard, end)) });
+  }
+
+  const isInterrupted = signal.aborted || end?.reason === "aborted";
+  let landProblem: string | undefined;
+  let isLanded = false;
+  let isBaseMoved = false;
+  if (isInterrupted && accepted !== start) landProblem = "interrupted. What was merged is kept for the next Converge.";
+  else if (accepted !== start) {
+    // Accepted by an earlier Converge: its green is not known here.
+    const gate = team.check !== undefined && guard.lastGate === undefined ? await guard.gateNow(team.check) : undefined;
+    if (gate?.ok === false) landProblem = `the check fails on what an earlier Converge merged (${accepted}).`;
+    else {
+      const landing = await land({ primary, checkout, branch: team.baseBranch, from: start, to: accepted, signal });
+      isLanded = landing.type === "landed";
+      isBaseMoved = landing.type === "moved";
+      if (landing.type !== "landed") landProblem = landing.reason;
+      else onStep({ type: "landed", branch: team.baseBranch, commit: accepted });
+    }
+  }
+  await reopenTasks(bus, unmerged, (commit) => isAncestor(primary, commit, accepted), onStep);
+  return makeReport({
+    merged,
+    unmerged,
+    ...(isLanded ? { landed: { branch: team.baseBranch, from: start, to: accepted } } : {}),
+    ...(landProblem === undefined ? {} : { landProblem }),
+    ...(team.check !== undefined && guard.lastGate ? { gate: { command: team.check, ...guard.lastGate } } : {}),
+    integratorText: end?.text ?? "",
+    checkout,
+    baseBranch: team.baseBranch,
+    isBaseMoved,
+    executable: accepted === start ? [] : await executableChanges(primary, start, accepted),
+    choices: guard.choices,
+  });
+}
+
+async function whyNot(
+  { name, branch }: Candidate,
+  integration: Integration,
+  guard: Guard,
+  end: LoopComplete | undefined,
+): Promise<Pick<UnmergedMember, "kind" | "reason">> {
+  const known = guard.refusals.get(name);
+  if (known) return known;
+  if (guard.merged.has(name)) return { kind: "left", reason: "commits came after it was merged; converge again." };
+  if (end?.reason === "aborted") return { kind: "left", reason: "interrupted." };
+  if (end?.error) return { kind: "left", reason: `the integrator failed: ${end.error.message}` };
+  const { conflicts } = await previewMerge(integration.path, integration.accepted, `refs/heads/${branch}`);
+  if (conflicts.length > 0) return { kind: "conflict", reason: `It conflicts in ${conflicts.join(", ")}.` };
+  return { kind: "left", reason: "left by the integrator." };
+}

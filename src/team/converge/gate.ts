@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { stopTree } from "../../platform/process.ts";
+
+export type GateResult = { ok: boolean; output: string };
+export type GateRequest = { command: string; worktree: string; timeoutMs?: number };
+
+const TIMEOUT_MS = 10 * 60_000;
+const TAIL = 8_000;
+const DRAIN_MS = 500;
+
+/** Runs the team's check in the integration worktree. Whatever it started is gone when this resolves. */
+export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS }: GateRequest, signal: AbortSignal): Promise<GateResult> {
+  const child = spawn("bash", ["--noprofile", "--norc", "-c", command], {
+    cwd: worktree,
+    env: gateEnvironment(process.env),
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let tail = "";
+  const add = (text: string) => {
+    tail = (tail + text).slice(-2 * TAIL);
+  };
+  child.stdout.setEncoding("utf8").on("data", add);
+  child.stderr.setEncoding("utf8").on("data", add);
+  const closed = new Promise((resolve) => child.on("close", resolve));
+  let stopped: string | undefined;
+  const stop = (why: string) => {
+    stopped ??= why;
+    if (child.pid !== undefined) void stopTree(child.pid);
+  };
+  const timer = setTimeout(() => stop(`stopped after ${timeoutMs} ms`), timeoutMs);
+  const onAbort = () => stop("interrupted");
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    const code = await new Promise<number | string>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("exit", (exitCode, by) => resolve(exitCode ?? by ?? "unknown"));
+    });
+    // Something left behind that holds the pipes open ends here; a process that left the group too must not hold the gate.
+    if (child.pid !== undefined) await stopTree(child.pid, 500);
+    await Promise.race([closed, sleep(DRAIN_MS, undefined, { ref: false })]);
+    const how = stopped ?? (code === 0 ? undefined : typeof code === "number" ? `exit code ${code}` : `ended by ${code}`);
+    return { ok: how === undefined, output: [clean(tail), how ? `[${how}]` : ""].filter((part) => part !== "").join("\n") };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}
+
+/** Escapes of colours say nothing to a model. */
+function clean(text: string): string {
+  // biome-ignore lint/complexity/useRegexLiterals: an escape character in a literal is unreadable
+  return text.replace(new RegExp("\u001b\\[[0-9;?]*[A-Za-z]", "g"), "").trim().slice(-TAIL);
+}
+
+const SECRET = /(^|_)(API_?KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/;
+const STEERS_PROGRAMS =
+  /^(BASH_ENV|ENV|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|ROOCODE_.*|BASH_FUNC_.*|TMUX.*)$/;
+
+/** No keys, nothing that makes shells, loaders or git do other things: the merged code of several agents runs here. */
+function gateEnvironment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(base).filter(([name]) => !SECRET.test(name) && !STEERS_PROGRAMS.test(name));
+  return { ...Object.fromEntries(kept), CI: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", TERM: "dumb" };
+}

@@ -1,0 +1,95 @@
+import { rm } from "node:fs/promises";
+import { exists } from "../../platform/files.ts";
+import { git, gitText } from "../../platform/git.ts";
+import { addWorktree, furnishWorktree, removeWorktree } from "../../platform/worktree.ts";
+
+/** Belongs to the worktree alone and goes with it: the last commit that passed all looks. */
+const ACCEPTED = "refs/worktree/roocode-accepted";
+
+export type IntegrationRequest = { primary: string; path: string; start: string; worktreeLock: string; includeFile: string };
+
+/** The system's own worktree, in which branches come together. HEAD is detached; nobody's branch moves by what is done here. */
+export class Integration {
+  readonly path: string;
+  /** The tip of the user's branch that all is built on. */
+  readonly start: string;
+  #accepted: string;
+  readonly #furnish: () => Promise<unknown>;
+
+  constructor(path: string, start: string, accepted: string, furnish: () => Promise<unknown>) {
+    this.path = path;
+    this.start = start;
+    this.#accepted = accepted;
+    this.#furnish = furnish;
+  }
+
+  get accepted(): string {
+    return this.#accepted;
+  }
+
+  async accept(commit: string): Promise<void> {
+    await gitText(this.path, ["update-ref", ACCEPTED, commit]);
+    this.#accepted = commit;
+  }
+
+  /** Back to a commit, whatever is there now: an unfinished merge, another branch, edits. Untracked and ignored files stay. */
+  async reset(commit = this.#accepted): Promise<void> {
+    if ((await git(this.path, ["symbolic-ref", "--quiet", "HEAD"])).exitCode === 0) {
+      // A branch that was switched to must not be moved by the reset.
+      await gitText(this.path, ["update-ref", "--no-deref", "HEAD", commit]);
+    }
+    for (const state of ["rebase-merge", "rebase-apply"]) {
+      const folder = await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", state]);
+      await rm(folder, { recursive: true, force: true });
+    }
+    await gitText(this.path, ["reset", "--hard", "--quiet", commit]);
+    // A merge that brought a file in the place of a furnished one took it away again.
+    await this.#furnish();
+  }
+
+  async head(): Promise<{ commit: string; isDetached: boolean; mergeHead: string | undefined }> {
+    const commit = (await git(this.path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])).stdout.trim();
+    const isDetached = (await git(this.path, ["symbolic-ref", "--quiet", "HEAD"])).exitCode !== 0;
+    const merge = await git(this.path, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]);
+    return { commit, isDetached, mergeHead: merge.exitCode === 0 ? merge.stdout.trim() : undefined };
+  }
+}
+
+/** What an earlier Converge accepted is kept when the user's branch has not moved on from under it; anything else is built anew. */
+export async function openIntegration({ primary, path, start, worktreeLock, includeFile }: IntegrationRequest): Promise<Integration> {
+  const furnish = () => furnishWorktree(primary, path, includeFile);
+  const earlier = await acceptedEarlier(path, primary, start);
+  if (earlier !== undefined) {
+    const integration = new Integration(path, start, earlier, furnish);
+    await integration.reset();
+    await git(path, ["clean", "-d", "--force", "--quiet", "--exclude=/node_modules"]);
+    return integration;
+  }
+  if (await exists(path)) await removeWorktree(primary, path, worktreeLock);
+  else await git(primary, ["worktree", "prune"]);
+  await addWorktree({ primary, path, commit: start, lockPath: worktreeLock });
+  await furnish();
+  const integration = new Integration(path, start, start, furnish);
+  await integration.accept(start);
+  return integration;
+}
+
+async function acceptedEarlier(path: string, primary: string, start: string): Promise<string | undefined> {
+  if (!(await exists(path))) return undefined;
+  const top = await git(path, ["rev-parse", "--show-toplevel"]);
+  const common = await git(path, ["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+  const ours = await git(primary, ["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+  if (top.exitCode !== 0 || common.stdout !== ours.stdout || !(await isSameFolder(top.stdout.trim(), path))) return undefined;
+  const accepted = await git(path, ["rev-parse", "--verify", "--quiet", `${ACCEPTED}^{commit}`]);
+  if (accepted.exitCode !== 0) return undefined;
+  return (await isAncestor(path, start, accepted.stdout.trim())) ? accepted.stdout.trim() : undefined;
+}
+
+async function isSameFolder(first: string, second: string): Promise<boolean> {
+  const { realpath } = await import("node:fs/promises");
+  return (await realpath(first)) === (await realpath(second));
+}
+
+export async function isAncestor(repository: string, ancestor: string, commit: string): Promise<boolean> {
+  return (await git(repository, ["merge-base", "--is-ancestor", ancestor, commit])).exitCode === 0;
+}

@@ -1,0 +1,82 @@
+import type { TeamConfig, TeamTask } from "../../protocol/team.ts";
+import type { BranchPreview, PairPreview } from "./preview.ts";
+
+export type PromptFacts = {
+  team: TeamConfig;
+  start: string;
+  worktree: string;
+  branches: readonly BranchPreview[];
+  pairs: readonly PairPreview[];
+  /** Paths that the user's branch changed since a member began. */
+  tasks: readonly TeamTask[];
+  /** Merged by an earlier Converge and still there. */
+  before: readonly string[];
+  guidance?: string | undefined;
+};
+
+const MOST_FILES = 30;
+
+/** The integrator's first message: what there is to merge, and what the dry run says about it. */
+export function integratorPrompt({ team, start, worktree, branches, pairs, tasks, before, guidance }: PromptFacts): string {
+  const parts = [
+    `Merge the branches of team "${team.name}" in ${worktree}. HEAD is detached at ${start.slice(0, 12)}, the tip of ${team.baseBranch}${before.length > 0 ? `, with the merges of ${before.join(", ")} on top` : ""}.`,
+    `The team's goal: ${team.goal}`,
+    team.check === undefined
+      ? "No check was given, so nothing is run after a merge: read what you merge."
+      : `After each merge the system runs the check: ${team.check}`,
+    ...branches.map((branch) => describeBranch(branch, tasks)),
+    pairs.length === 0
+      ? "By the dry run no two branches conflict with each other."
+      : `Conflicts by the dry run:\n${pairs.map(describePair).join("\n")}`,
+    ...(guidance === undefined || guidance.trim() === "" ? [] : [`The lead says: ${guidance}`]),
+    `One at a time, in the order that you choose:\n${branches.map(({ name, branch }) => `git merge --no-ff -m "merge: ${name}" ${branch}`).join("\n")}`,
+  ];
+  return parts.join("\n\n");
+}
+
+function describeBranch({ name, branch, commits, files, conflicts }: BranchPreview, tasks: readonly TeamTask[]): string {
+  const own = tasks.filter((task) => task.owner === name).map((task) => `task ${task.id} (${task.status}): ${task.subject}`);
+  const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : "";
+  return [
+    `${name}, branch ${branch}:`,
+    ...own.map((line) => `- ${line}`),
+    ...commits.map((line) => `- ${line}`),
+    `- files: ${files.slice(0, MOST_FILES).join(", ")}${more}`,
+    conflicts.length === 0 ? "- merges cleanly onto the base" : `- conflicts with the base in: ${conflicts.join(", ")}`,
+  ].join("\n");
+}
+
+function describePair({ names, conflicts }: PairPreview): string {
+  return `- ${names[0]} and ${names[1]}: ${conflicts.join(", ")}`;
+}
+
+/** Rules that hold in the integration worktree alone: the git of merging, and edits of files that can be in conflict. */
+export function integratorGrants(branches: readonly BranchPreview[]): string[] {
+  const read = ["status", "diff", "log", "show", "branch --no-merged", "rev-parse", "merge-tree"];
+  const write = ["merge --abort", "add", "checkout --ours", "checkout --theirs", "commit"];
+  const merges = branches.flatMap(({ branch }) => [`merge --no-ff ${branch}`, `merge --no-ff * ${branch}`]);
+  return [
+    ...read.map((command) => `Bash(git ${command} *)`),
+    ...merges.map((command) => `Bash(git ${command})`),
+    ...write.map((command) => (command === "merge --abort" ? `Bash(git ${command})` : `Bash(git ${command} *)`)),
+    ...contested(branches).map((file) => `EditFile(/${escaped(file)})`),
+  ];
+}
+
+/** Files that more than one side touched, which is more than the dry run's conflicts: a third branch can bring another. */
+function contested(branches: readonly BranchPreview[]): string[] {
+  const seen = new Set<string>();
+  const found = new Set(branches.flatMap((branch) => branch.conflicts));
+  for (const { files } of branches) {
+    for (const file of files) {
+      if (seen.has(file)) found.add(file);
+      seen.add(file);
+    }
+  }
+  return [...found].sort();
+}
+
+/** A path as a gitignore-like pattern that means this path alone. */
+function escaped(path: string): string {
+  return path.replace(/[\\*?[\]!#]/g, "\\$&");
+}

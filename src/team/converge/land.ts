@@ -1,0 +1,162 @@
+import { lstat, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { isErrno } from "../../platform/files.ts";
+import { git, gitText } from "../../platform/git.ts";
+
+export type LandRequest = {
+  primary: string;
+  /** The user's checkout that the team was started in. */
+  checkout: string;
+  branch: string;
+  /** Where the branch was when the integration began, and what it is to become. */
+  from: string;
+  to: string;
+  signal: AbortSignal;
+};
+export type Landing =
+  | { type: "landed"; where: string | undefined }
+  | { type: "moved"; reason: string }
+  | { type: "blocked"; reason: string };
+
+/**
+ * Moves the user's branch forward, all of it or nothing. Where it is checked out, files follow, but none that the user changed or
+ * that git does not know is touched; a branch that is checked out nowhere only gets its new value.
+ */
+export async function land({ primary, checkout, branch, from, to, signal }: LandRequest): Promise<Landing> {
+  const ref = `refs/heads/${branch}`;
+  const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).stdout.trim();
+  if (tip !== from) return movedMeanwhile(branch, from, tip, to);
+  const where = await checkoutOf(primary, checkout, branch);
+  if (where === undefined) {
+    const result = await git(primary, ["update-ref", "-m", "roocode: team converged", ref, to, from]);
+    return result.exitCode === 0 ? { type: "landed", where } : movedMeanwhile(branch, from, "", to);
+  }
+  const blocked = await whatStandsInTheWay(where, from, to);
+  const byHand = `git -C ${quoted(where)} merge --ff-only ${to}`;
+  if (blocked.length > 0) {
+    return { type: "blocked", reason: `${blocked.join("\n")}\nNothing of yours was touched. Commit or move that away, then: ${byHand}` };
+  }
+  signal.throwIfAborted();
+  // Both options keep what this look may have missed: nothing is stashed, ignored files are not overwritten.
+  const merge = ["merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-verify-signatures", "--no-stat", "--quiet", to];
+  const result = await git(where, merge);
+  const now = await gitText(primary, ["rev-parse", "--verify", ref]);
+  if (result.exitCode === 0 && now === to) return { type: "landed", where };
+  if (now !== from) return movedMeanwhile(branch, from, now, to);
+  return {
+    type: "blocked",
+    reason: `git refused: ${(result.stderr || result.stdout).trim().slice(0, 1000)}\nNothing of yours was touched. By hand: ${byHand}`,
+  };
+}
+
+function movedMeanwhile(branch: string, from: string, tip: string, to: string): Landing {
+  const now = tip === "" ? "is gone or moved" : `is at ${tip.slice(0, 10)} now`;
+  return {
+    type: "moved",
+    reason: `${branch} ${now}, it was at ${from.slice(0, 10)} when the merging began, so it was left alone. Converge again, or merge by hand: git merge ${to}`,
+  };
+}
+
+/** The user's checkout when the branch is out there, else the worktree that has it. */
+async function checkoutOf(primary: string, checkout: string, branch: string): Promise<string | undefined> {
+  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
+  const having = stdout.split("\0\0").flatMap((record) => {
+    const lines = record.split("\0");
+    const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
+    return path !== undefined && lines.includes(`branch refs/heads/${branch}`) ? [path] : [];
+  });
+  const own = await realpath(checkout).catch(() => checkout);
+  for (const path of having) if ((await realpath(path).catch(() => path)) === own) return path;
+  return having[0];
+}
+
+/** One line for each path of the user's that the new commits would touch. */
+async function whatStandsInTheWay(checkout: string, from: string, to: string): Promise<string[]> {
+  const incoming = await changesBetween(checkout, from, to);
+  const dirty = await dirtyPaths(checkout);
+  const tracked = (path: string) => incoming.get(path) !== "A";
+  const found: string[] = [];
+  for (const [path, status] of incoming) {
+    if (dirty.has(path)) found.push(`${path} has changes of yours that are not committed, and the team changed it too.`);
+    else if (status !== "D" && !tracked(path)) {
+      const other = await untrackedAt(checkout, path, incoming);
+      if (other) found.push(other);
+    }
+  }
+  return found;
+}
+
+async function changesBetween(repository: string, from: string, to: string): Promise<Map<string, string>> {
+  const { stdout } = await git(repository, ["diff", "--name-status", "--no-renames", "-z", from, to]);
+  const parts = stdout.split("\0");
+  const changes = new Map<string, string>();
+  for (let index = 0; index + 1 < parts.length; index += 2) changes.set(parts[index + 1] ?? "", parts[index] ?? "");
+  return changes;
+}
+
+/** Tracked paths that differ from HEAD, staged or not. */
+async function dirtyPaths(checkout: string): Promise<Set<string>> {
+  const { stdout } = await git(checkout, ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=no"]);
+  return new Set(stdout.split("\0").flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : [])));
+}
+
+/** A file of the user's that git does not track, where a new file or one of its folders is to be. */
+async function untrackedAt(checkout: string, path: string, incoming: ReadonlyMap<string, string>): Promise<string | undefined> {
+  const segments = path.split("/");
+  for (let depth = 1; depth <= segments.length; depth += 1) {
+    const part = segments.slice(0, depth).join("/");
+    const kind = await kindOf(join(checkout, part));
+    if (kind === "nothing") return undefined;
+    if (kind === "folder" && depth < segments.length) continue;
+    if (kind === "folder") {
+      const { stdout } = await git(checkout, ["--literal-pathspecs", "ls-files", "--others", "-z", "--", part]);
+      const inside = stdout.split("\0").filter((name) => name !== "");
+      return inside.length > 0 ? `${inside[0]} is not tracked by git, and the team adds a file ${path}.` : undefined;
+    }
+    // A tracked file that the team replaces by a folder.
+    if (incoming.get(part) === "D") return undefined;
+    const isIgnored = (await git(checkout, ["check-ignore", "--quiet", "--", part])).exitCode === 0;
+    return `${part} is ${isIgnored ? "ignored" : "not tracked"} by git, and the team adds ${path === part ? "a file of that name" : path}.`;
+  }
+  return undefined;
+}
+
+async function kindOf(path: string): Promise<"nothing" | "folder" | "file"> {
+  try {
+    return (await lstat(path)).isDirectory() ? "folder" : "file";
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return "nothing";
+    throw error;
+  }
+}
+
+const RUNS_ON_OPEN =
+  /(^|\/)(\.gitattributes|\.gitmodules|\.mcp\.json|ROOCODE\.md|CLAUDE\.md|AGENTS\.md|\.envrc)$|^(\.github|\.husky|\.roocode|\.claude|\.vscode|\.devcontainer)\//;
+
+/** What of the incoming changes can run or instruct by itself once it is there. */
+export async function executableChanges(repository: string, from: string, to: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [path, status] of await changesBetween(repository, from, to)) {
+    if (status === "D") continue;
+    if (RUNS_ON_OPEN.test(path)) found.push(path);
+    else if (/(^|\/)package\.json$/.test(path) && (await scriptsOf(repository, from, path)) !== (await scriptsOf(repository, to, path))) {
+      found.push(`${path} (scripts)`);
+    }
+  }
+  return found;
+}
+
+async function scriptsOf(repository: string, commit: string, path: string): Promise<string> {
+  const { stdout } = await git(repository, ["cat-file", "blob", `${commit}:${path}`]);
+  try {
+    const parsed: unknown = JSON.parse(stdout);
+    return typeof parsed === "object" && parsed !== null && "scripts" in parsed ? JSON.stringify(parsed.scripts) : "";
+  } catch {
+    // No JSON (any more): whatever npm makes of it, it is a change.
+    return stdout;
+  }
+}
+
+export function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

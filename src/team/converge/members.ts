@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { commitAll } from "../../platform/commit.ts";
+import { exists } from "../../platform/files.ts";
+import { git, gitText } from "../../platform/git.ts";
+import { RevisionConflict } from "../../protocol/errors.ts";
+import { LEAD, type MemberStatus, type TeamBus, type TeammateInfo, type TeamStep, type TeamTask } from "../../protocol/team.ts";
+import type { Candidate } from "./guard.ts";
+import { isAncestor } from "./integrate.ts";
+import type { MergedMember, UnmergedMember } from "./report.ts";
+
+const ACTIVE: readonly MemberStatus[] = ["starting", "busy", "waiting", "unreachable"];
+
+/** Waits a while for members that are at work; names those that still are. */
+export async function stillActive(bus: TeamBus, members: readonly TeammateInfo[], waitMs: number, signal: AbortSignal): Promise<string[]> {
+  const until = Date.now() + waitMs;
+  for (;;) {
+    const states = (await bus.presence.list()).filter((state) => state.name !== LEAD && ACTIVE.includes(state.status));
+    const active = members.filter((member) => states.some((state) => state.name === member.name)).map((member) => member.name);
+    if (active.length === 0 || Date.now() >= until) return active;
+    await sleep(100, undefined, { signal });
+  }
+}
+
+export type Sorted = {
+  /** In the roster's order. */
+  candidates: Candidate[];
+  /** Commits that the user's branch has already. */
+  landed: MergedMember[];
+  left: UnmergedMember[];
+};
+
+/** Saves what members left in their worktrees, then says whose branch has something to merge. */
+export async function sortMembers(primary: string, start: string, members: readonly TeammateInfo[]): Promise<Sorted> {
+  const sorted: Sorted = { candidates: [], landed: [], left: [] };
+  for (const { name, branch, worktreePath, baseCommit } of members) {
+    const problem = await saveLeftOver(name, branch, worktreePath);
+    if (problem !== undefined) {
+      sorted.left.push({ name, branch, kind: "left", reason: problem });
+      continue;
+    }
+    const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
+    if (tip === "" || tip === baseCommit) continue;
+    if (!(await isAncestor(primary, tip, start))) sorted.candidates.push({ name, branch, tip });
+    else if (!(await isAncestor(primary, tip, baseCommit))) sorted.landed.push({ name, branch, commit: tip });
+  }
+  return sorted;
+}
+
+/** A sentence when there is something that can't be saved as it stands. */
+async function saveLeftOver(name: string, branch: string, worktree: string): Promise<string | undefined> {
+  if (!(await exists(worktree))) return undefined;
+  const dirty = await git(worktree, ["status", "--porcelain", "--untracked-files=all"]);
+  if (dirty.exitCode !== 0) return `its worktree ${worktree} can't be read: ${dirty.stderr.trim().slice(0, 300)}`;
+  const head = (await git(worktree, ["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
+  if (head !== `refs/heads/${branch}`) {
+    const isOnBranch = await isAncestor(worktree, "HEAD", `refs/heads/${branch}`);
+    if (dirty.stdout.trim() === "" && isOnBranch) return undefined;
+    return `its worktree ${worktree} is not on its branch but on ${head.replace("refs/heads/", "") || "a detached HEAD"}; what is there must be brought to ${branch} first`;
+  }
+  if ((await gitText(worktree, ["ls-files", "--unmerged"])) !== "")
+    return `its worktree ${worktree} is in the middle of a merge with conflicts`;
+  await commitAll(worktree, { subject: `wip: changes that ${name} left uncommitted`, trailers: { "RooCode-Saved-By": "converge" } });
+  return undefined;
+}
+
+/** What is in no merge is not completed, whatever its owner said. */
+export async function reopenTasks(
+  bus: TeamBus,
+  unmerged: readonly UnmergedMember[],
+  isMerged: (commit: string) => Promise<boolean>,
+  onStep: (step: TeamStep) => void,
+): Promise<void> {
+  for (const member of unmerged) {
+    const own = (await bus.tasks.list()).filter((task) => task.owner === member.name && task.status === "completed" && !task.noChange);
+    for (const task of own) {
+      if (task.commit !== undefined && (await isMerged(task.commit))) continue;
+      const now = await reopen(bus, task, `Not merged (${member.kind}): ${firstLine(member.reason)} The work is on ${member.branch}.`);
+      if (now) onStep({ type: "task", id: now.id, status: now.status, subject: now.subject, ...(now.owner ? { owner: now.owner } : {}) });
+    }
+  }
+}
+
+async function reopen(bus: TeamBus, task: TeamTask, note: string): Promise<TeamTask | undefined> {
+  try {
+    return await bus.tasks.update(task.id, task.revision, {
+      status: "pending",
+      claim: undefined,
+      attempts: task.attempts + 1,
+      note: task.note === undefined ? note : `${task.note}\n${note}`,
+    });
+  } catch (error) {
+    // Someone took it up again meanwhile: it is not completed any more.
+    if (error instanceof RevisionConflict) return undefined;
+    throw error;
+  }
+}
+
+export function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

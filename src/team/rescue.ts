@@ -1,0 +1,96 @@
+import { copyFile, lstat, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { identity } from "../platform/commit.ts";
+import { exists } from "../platform/files.ts";
+import { git, gitText } from "../platform/git.ts";
+
+const PREFIX = "refs/roocode/rescue/";
+const KEEP_DAYS = 30;
+/** Caches that programs make anew; only where git ignores them. */
+const CACHE =
+  /(^|\/)(node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.cache|\.turbo|\.vite|\.next|\.nyc_output|coverage|dist|build|target)(\/|$)|\.(pyc|tsbuildinfo)$|(^|\/)(\.eslintcache|\.DS_Store)$/;
+
+export function rescueRef(team: string, name: string): string {
+  return `${PREFIX}${team}/${name}`;
+}
+
+/**
+ * Paths in a worktree that no commit holds: changed, staged, untracked, and ignored but for caches and what the system put there
+ * (the link of node_modules, included files that are still as in the primary checkout).
+ */
+export async function unsavedIn(worktree: string, primary: string): Promise<string[]> {
+  const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional"];
+  const { stdout, exitCode, stderr } = await git(worktree, args);
+  if (exitCode !== 0) throw new Error(`${worktree} can't be read: ${stderr.trim().slice(0, 300)}`);
+  const unsaved: string[] = [];
+  for (const entry of stdout.split("\0").filter((one) => one.length > 3)) {
+    const path = entry.slice(3);
+    if (path === "node_modules" && (await lstat(join(worktree, path))).isSymbolicLink()) continue;
+    if (entry.startsWith("!!") && (CACHE.test(path) || (await isSame(join(worktree, path), join(primary, path))))) continue;
+    unsaved.push(path);
+  }
+  return unsaved;
+}
+
+async function isSame(path: string, original: string): Promise<boolean> {
+  if (!(await exists(original)) || (await lstat(path)).isDirectory() || !(await lstat(original)).isFile()) return false;
+  return (await readFile(path)).equals(await readFile(original));
+}
+
+/** A commit of the paths as they are on disk, on top of HEAD (and of the index where that differs). The worktree is not touched. */
+export async function rescueWorktree(worktree: string, ref: string, paths: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "roocode-rescue-"));
+  try {
+    const index = join(folder, "index");
+    const own = await gitText(worktree, ["rev-parse", "--path-format=absolute", "--git-path", "index"]);
+    if (await exists(own)) await copyFile(own, index);
+    const env = { ...(await identity(worktree)), GIT_INDEX_FILE: index };
+    const staged = await git(worktree, ["write-tree"], { env });
+    const head = await gitText(worktree, ["rev-parse", "HEAD"]);
+    const parents = ["-p", head];
+    if (staged.exitCode === 0 && staged.stdout.trim() !== (await gitText(worktree, ["rev-parse", "HEAD^{tree}"]))) {
+      parents.push(
+        "-p",
+        await gitText(worktree, ["commit-tree", staged.stdout.trim(), "-p", head, "-m", "roocode rescue: the index"], { env }),
+      );
+    }
+    const input = paths.map((path) => `${path}\0`).join("");
+    await gitText(worktree, ["--literal-pathspecs", "add", "--all", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"], {
+      env,
+      input,
+    });
+    const tree = await gitText(worktree, ["write-tree"], { env });
+    const commit = await gitText(worktree, ["commit-tree", tree, ...parents, "-m", "roocode rescue: what was in no commit"], { env });
+    return (await rescueCommit(worktree, ref, commit)) ?? ref;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Keeps a commit reachable. A ref that holds something else already is left, and another name is taken. Gives the ref's name. */
+export async function rescueCommit(repository: string, ref: string, commit: string | undefined): Promise<string | undefined> {
+  if (commit === undefined) return undefined;
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? ref : `${ref}-${number}`;
+    const there = (await git(repository, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`])).stdout.trim();
+    if (there !== "" && (await git(repository, ["merge-base", "--is-ancestor", commit, there])).exitCode === 0) return name;
+    // With nothing there yet, or something that the new commit holds too, the name is free.
+    if (there !== "" && (await git(repository, ["merge-base", "--is-ancestor", there, commit])).exitCode !== 0) continue;
+    // The log of the ref keeps the date from which its days are counted.
+    await gitText(repository, ["update-ref", "--create-reflog", "-m", "roocode: rescued", name, commit]);
+    return name;
+  }
+}
+
+/** Rescue refs are kept for 30 days from the day they were made. */
+export async function pruneRescued(repository: string, now = Date.now()): Promise<void> {
+  const refs = await gitText(repository, ["for-each-ref", "--format=%(refname) %(committerdate:unix)", PREFIX]);
+  for (const line of refs.split("\n").filter((one) => one !== "")) {
+    const space = line.lastIndexOf(" ");
+    const name = line.slice(0, space);
+    const logged = await git(repository, ["log", "--walk-reflogs", "--max-count=1", "--date=unix", "--format=%gd", name]);
+    const made = Number(/@\{(\d+)\}/.exec(logged.stdout)?.[1] ?? line.slice(space + 1));
+    if (made * 1000 < now - KEEP_DAYS * 24 * 60 * 60 * 1000) await git(repository, ["update-ref", "-d", name]);
+  }
+}
