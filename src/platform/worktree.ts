@@ -21,7 +21,7 @@ export async function addWorktree({ primary, path, branch, commit, lockPath }: W
   await withLock(lockPath, async () => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const isNew = branch !== undefined && !(await hasBranch(primary, branch));
-    const args = ["worktree", "add", "--no-track", ...(branch === undefined ? ["--detach"] : ["-b", branch]), path, commit];
+    const args = ["worktree", "add", ...(branch === undefined ? ["--detach"] : ["--no-track", "-b", branch]), path, commit];
     const result = await git(primary, args);
     if (result.exitCode === 0) return;
     await rm(path, { recursive: true, force: true });

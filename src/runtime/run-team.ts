@@ -133,7 +133,11 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       screen: leadScreen,
     },
     signal,
-  );
+  ).catch(async (error: unknown) => {
+    // A bug in the lead must not leave its team behind waiting.
+    await stopMembers(bus, backend, "the lead failed");
+    throw error;
+  });
   return finish(end);
 
   async function finish(ended: LeadEnd): Promise<TeamOutcome> {
