@@ -45,15 +45,7 @@ export async function fakeModel(
 
 /** An answer a round of the conversation: the first to its first request, and so on; the last one again and again. */
 export function inOrder(...answers: readonly Answer[]): (conversation: Conversation) => Answer {
-  return ({ steps }) => {
-    // A round is what the model said at once: words, calls or words with calls.
-    const rounds = steps.filter((step, at) => isModel(step) && !(step.type === "call" && isModel(steps[at - 1]))).length;
-    return answers[rounds] ?? answers.at(-1) ?? { text: "" };
-  };
-}
-
-function isModel(step: Conversation["steps"][number] | undefined): boolean {
-  return step !== undefined && (step.type === "call" || step.from === "assistant");
+  return ({ rounds }) => answers[rounds] ?? answers.at(-1) ?? { text: "" };
 }
 
 function playPlan(input: PlanInput): AnswerFunction {

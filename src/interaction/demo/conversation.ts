@@ -5,8 +5,8 @@ export type Words = { type: "words"; from: "user" | "assistant"; text: string };
 export type Call = { type: "call"; name: string; input: Record<string, unknown>; result: string };
 export type Step = Words | Call;
 
-/** A request as the scripts read it: whose it is, and what happened so far. */
-export type Conversation = { role: Role; steps: Step[] };
+/** A request as the scripts read it: whose it is, what happened so far, and how often the model has answered. */
+export type Conversation = { role: Role; steps: Step[]; rounds: number };
 
 /** What the scripted model says; text, calls or both. */
 export type Answer = { text?: string; calls?: { name: string; input: Record<string, unknown> }[] };
@@ -32,7 +32,8 @@ export function conversationOf(request: Pick<ChatCompletionRequest, "messages">)
       if (call) call.result = textOf(message);
     }
   }
-  return { role: roleOf(system.join("\n")), steps };
+  const rounds = request.messages.filter((message) => message.role === "assistant").length;
+  return { role: roleOf(system.join("\n")), steps, rounds };
 }
 
 export function calls(steps: readonly Step[], name: string): Call[] {
