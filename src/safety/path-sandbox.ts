@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync } from "node:fs";
-import { isAbsolute, join, sep } from "node:path";
+import { isAbsolute, join, posix, sep } from "node:path";
 import {
   checkEnvName,
   checkHomeRead,
@@ -58,6 +58,18 @@ export const DISK: FileLook = {
   },
   readLink: (path) => readlinkSync(path),
 };
+
+/** The same look for the length of one decision: each path is looked at once, so its parts can't disagree. */
+export function rememberLooks(files: FileLook): FileLook {
+  const looks = new Map<string, ReturnType<FileLook["look"]>>();
+  return {
+    look(path) {
+      if (!looks.has(path)) looks.set(path, files.look(path));
+      return looks.get(path);
+    },
+    readLink: (path) => files.readLink(path),
+  };
+}
 
 /** Layer 2: where the path leads, and whether that may be touched. `meansFile` refuses a folder or a pipe. */
 export function judgePath(given: string, use: PathUse, ground: Ground, meansFile: boolean): PathVerdict {
@@ -160,7 +172,10 @@ export function toAbsolute(given: string, ground: { cwd: string; home: string })
 }
 
 export function normalize(absolute: string): string {
-  return resolvePhysically(absolute, { look: () => undefined, readLink: () => "" }) ?? absolute;
+  return posix
+    .normalize(absolute)
+    .replace(/^\/\/+/, "/")
+    .replace(/(.)\/$/, "$1");
 }
 
 export function isWithin(path: string, folder: string): boolean {

@@ -55,6 +55,7 @@ const FREE: NameCheck = { isProtected: false, isPolicy: false, isSticky: false, 
 
 /** A file system that ignores case, ignorable code points, trailing dots or streams must not open a second spelling. */
 export function fold(name: string): string {
+  if (/^[\w-][\w.-]*[\w-]$|^\.[\w-]+$/.test(name)) return name.toLowerCase();
   const folded = name
     .normalize("NFC")
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
