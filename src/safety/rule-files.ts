@@ -83,7 +83,7 @@ export async function addLocalRules(file: string, rules: readonly string[]): Pro
 }
 
 /** The file of this machine must not be committed: named in the repository's own exclude file. */
-export async function keepOutOfGit(file: string): Promise<void> {
+async function keepOutOfGit(file: string): Promise<void> {
   const folder = dirname(dirname(file));
   const gitFolder = await findGitFolder(folder);
   if (!gitFolder) return;

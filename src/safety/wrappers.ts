@@ -13,7 +13,7 @@ import { PLAIN_WRAPPERS } from "./plain-wrappers.ts";
 import { isShellName } from "./rules.ts";
 
 /** What a command runs in turn: words as they are, or a text for a shell. */
-export type Target = { cwd?: Word } & (
+type Target = { cwd?: Word } & (
   | { type: "words"; words: readonly Word[]; assignments?: readonly Assignment[] }
   | { type: "script"; script: Word; positions?: readonly Word[] }
 );
@@ -87,7 +87,7 @@ export function isHarmless(assignment: Assignment): boolean {
 }
 
 /** The text that reaches a part through its pipe, where that is known. */
-export function literalInput(part: Part): string | undefined {
+function literalInput(part: Part): string | undefined {
   if (part.stdin !== undefined) return part.stdin;
   const [first, ...between] = part.before.filter((each) => each.outer === part.outer || each.outer === undefined);
   if (!first || !between.every((each) => /^(cat|tee)$/.test(programOf(each)))) return undefined;

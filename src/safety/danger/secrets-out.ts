@@ -35,11 +35,8 @@ function secretOf(part: Part, scene: Scene): string | undefined {
   return undefined;
 }
 
-export function isSecret(path: string, scene: Scene): boolean {
-  const verdict = judgePath(path, "read", scene.ground, false);
-  return (
-    verdict.reason.includes("is a secret") || verdict.reason.includes("may hold secrets") || verdict.reason.includes("the keys of a team")
-  );
+function isSecret(path: string, scene: Scene): boolean {
+  return judgePath(path, "read", scene.ground, false).isSecret;
 }
 
 /** A secret that another part of the line put into a file which this one sends. */
