@@ -10,12 +10,21 @@ type LevelRules = { rules: readonly Rule[]; warnings: readonly string[] };
 const LEVELS: readonly ("user" | "project" | "local")[] = ["user", "project", "local"];
 const EFFECTS: readonly RuleEffect[] = ["allow", "ask", "deny"];
 
-/** Reads the three levels anew at each call. A file that does not parse leaves the last good rules of its level and one warning. */
-export function ruleReader(files: RuleFiles): () => Promise<RuleSet> {
+/**
+ * Reads the three levels anew at each call. A file that does not parse leaves the last good rules of its level. `warn` hears each
+ * warning once.
+ */
+export function ruleReader(files: RuleFiles, warn: (text: string) => void = () => undefined): () => Promise<RuleSet> {
   const good = new Map<string, { text: string; level: LevelRules }>();
+  const said = new Set<string>();
   return async () => {
     const levels = await Promise.all(LEVELS.map((level) => readLevel(files[level], level, good)));
-    return { rules: levels.flatMap((level) => level.rules), warnings: levels.flatMap((level) => level.warnings) };
+    const warnings = levels.flatMap((level) => level.warnings);
+    for (const warning of warnings.filter((each) => !said.has(each))) {
+      said.add(warning);
+      warn(warning);
+    }
+    return { rules: levels.flatMap((level) => level.rules), warnings };
   };
 }
 
@@ -83,7 +92,7 @@ export async function addLocalRules(file: string, rules: readonly string[]): Pro
 }
 
 /** The file of this machine must not be committed: named in the repository's own exclude file. */
-export async function keepOutOfGit(file: string): Promise<void> {
+async function keepOutOfGit(file: string): Promise<void> {
   const folder = dirname(dirname(file));
   const gitFolder = await findGitFolder(folder);
   if (!gitFolder) return;

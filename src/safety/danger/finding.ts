@@ -4,7 +4,8 @@ import { matchesName } from "../patterns.ts";
 
 /** What a detector says about one part: a hard deny, or a sticky ask that a person may answer. */
 export type Finding = { decision: "deny" | "ask"; isSticky: boolean; layer: "danger" | "path"; reason: string };
-export type Scene = { line: Line; ground: Ground; mode: string };
+/** `writers`: the parts of the line that write this file, as far as is known. */
+export type Scene = { line: Line; ground: Ground; mode: string; writers(path: string): readonly Part[] };
 export type Detector = (part: Part, scene: Scene) => readonly Finding[];
 
 export function deny(reason: string, layer: "danger" | "path" = "danger"): Finding {
