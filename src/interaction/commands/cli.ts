@@ -1,6 +1,7 @@
 import yargs from "yargs";
 import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
+import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 import { teamCommands } from "./team-commands.ts";
 
@@ -68,6 +69,14 @@ export async function runCommandLine(argv: readonly string[], version: string): 
           describe: "Where teammates run",
         }),
       (args) => run(import("./demo.ts").then(({ demoCommand }) => demoCommand(args))),
+    )
+    .command("permissions", "What would be allowed, asked or denied, and why", (builder) =>
+      builder.command(
+        "check",
+        "Decide one call (--tool, --input), or calls as JSON lines on stdin; runs nothing",
+        (check) => check.option("tool", { type: "string" }).option("input", { type: "string", describe: "The call's input as JSON" }),
+        (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
+      ),
     )
     .command("debug", false, (builder) =>
       builder.command(

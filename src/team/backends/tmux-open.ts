@@ -4,7 +4,6 @@ import {
   HOLD,
   LIST_PANES,
   literal,
-  mark,
   type Pane,
   readPanes,
   safeFolder,
