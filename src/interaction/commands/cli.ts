@@ -86,7 +86,7 @@ export async function runCommandLine(argv: readonly string[], version: string): 
         ({ protocol }) =>
           run(
             import("./debug-stream.ts").then(async ({ debugStream }) => {
-              await debugStream(protocol, process.stdin, (line) => process.stdout.write(line));
+              await debugStream(protocol, process.stdin, (line) => process.stdout.write(`${line}\n`));
               return 0;
             }),
           ),
