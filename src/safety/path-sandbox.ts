@@ -52,7 +52,9 @@ const NO_FILES = ["proc", "dev", "sys"];
 export const DISK: FileLook = {
   look(path) {
     try {
-      const found = lstatSync(path);
+      // Most paths of a decision do not exist; an error for each would be the dearest part of it.
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      if (!found) return undefined;
       const kind = found.isFile() ? "file" : found.isDirectory() ? "folder" : found.isSymbolicLink() ? "link" : "other";
       return { kind, links: found.nlink };
     } catch {

@@ -90,3 +90,21 @@ test("characters that hide text are shown in the reason and always ask", async (
   expect(decision).toMatchObject({ decision: "ask" });
   expect(decision.parts?.join()).toContain("\\u{200b}");
 });
+
+test("what reads in a way that a person would not expect is no free reading", async () => {
+  const commands = [
+    "find . -name .env | xargs cat",
+    "[[ $x -eq 0 ]] && ls",
+    "git show HEAD:.env",
+    "git -p log",
+    "ls() { rm x; }; ls",
+    "uniq a b",
+    "cat ~/.bashrc",
+    "cd /tmp; ls",
+    "./ls",
+    "enable -n ls",
+    "cat <(npm x)",
+    "x=$(npm x)",
+  ];
+  for (const command of commands) expect(`${command}: ${(await decideBash(command)).decision}`).toBe(`${command}: ask`);
+});
