@@ -16,6 +16,8 @@ export type Pane = {
   width: number;
   height: number;
   isZoomed: boolean;
+  /** The server's own pid. */
+  server: number;
   agent: string;
   team: string;
 };
@@ -26,7 +28,7 @@ export const LIST_PANES: TmuxCommand = [
   "list-panes",
   "-a",
   "-F",
-  `#{pane_id}|#{window_id}|#{window_index}|#{session_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{window_width}|#{window_height}|#{window_zoomed_flag}|#{${AGENT_MARK}}|#{${TEAM_MARK}}`,
+  `#{pane_id}|#{window_id}|#{window_index}|#{session_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{window_width}|#{window_height}|#{window_zoomed_flag}|#{pid}|#{${AGENT_MARK}}|#{${TEAM_MARK}}`,
 ];
 
 /** A pane's first program: it waits, whatever is typed, until `respawn-pane -k` puts the real one in its place. No PATH needed. */
@@ -147,27 +149,49 @@ export async function awaitStatus(client: TmuxClient, pane: Pane): Promise<Pane 
   const until = Date.now() + STATUS_WITHIN_MS;
   let now: Pane | undefined = pane;
   while (now && !(now.isDead && (now.status ?? now.signal) !== undefined) && Date.now() < until) {
-    await sleep(30);
+    remindOfChildren(now.server);
+    await sleep(20);
     now = (await client.panes()).find((one) => one.id === pane.id);
   }
   return now;
+}
+
+/** tmux 3.3a misses the end of a program now and then: it stays a zombie without a status until the next such signal. */
+function remindOfChildren(server: number): void {
+  try {
+    process.kill(server, "SIGCHLD");
+  } catch {
+    // The server has ended by itself.
+  }
 }
 
 /** What a dead pane shows, without the line in which tmux says that it is dead. */
 export async function lastLines(client: TmuxClient, paneId: string, count = 10): Promise<string> {
   const shown = await client.run(["capture-pane", "-p", "-J", "-t", paneId, "-S", "-200"]);
   const lines = shown.split("\n").map((line) => line.trimEnd());
-  return lines
-    .filter((line) => line !== "" && !line.startsWith("Pane is dead"))
-    .slice(-count)
-    .join("\n");
+  while (lines.length > 0 && (lines.at(-1) === "" || lines.at(-1)?.startsWith("Pane is dead"))) lines.pop();
+  return lines.slice(-count).join("\n");
 }
 
 export function readPanes(printed: string): Pane[] {
   const panes = new Map<string, Pane>();
   for (const line of printed.split("\n")) {
-    const [id = "", window = "", windowIndex = "", session = "", pid, dead, status, signal, width, height, zoomed, agent = "", team = ""] =
-      line.split("|");
+    const [
+      id = "",
+      window = "",
+      windowIndex = "",
+      session = "",
+      pid,
+      dead,
+      status,
+      signal,
+      width,
+      height,
+      zoomed,
+      server,
+      agent = "",
+      team = "",
+    ] = line.split("|");
     // A window that is linked into several sessions is listed once for each.
     if (!id.startsWith("%") || panes.has(id)) continue;
     panes.set(id, {
@@ -182,6 +206,7 @@ export function readPanes(printed: string): Pane[] {
       width: Number(width),
       height: Number(height),
       isZoomed: zoomed === "1",
+      server: Number(server),
       agent,
       team,
     });

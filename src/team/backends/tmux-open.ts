@@ -4,7 +4,6 @@ import {
   HOLD,
   LIST_PANES,
   literal,
-  mark,
   type Pane,
   readPanes,
   safeFolder,
@@ -18,6 +17,8 @@ import type { TeamWindows } from "./tmux-windows.ts";
 
 type Request = { teammate: TeammateInfo; command: readonly string[] };
 type Opened = { request: Request; paneId: string; madeWindow?: string; session: string };
+/** `stale`: dead panes of an earlier life of the same teammate. */
+type Started = { pane: Pane; stale: Pane[] };
 type Options = {
   client: TmuxClient;
   windows: TeamWindows;
@@ -39,22 +40,22 @@ export class PaneOpener {
   /** Windows in which tmux found no space. */
   readonly #full = new Set<string>();
   #isTold = false;
-  readonly open: (request: Request) => Promise<Pane>;
+  readonly open: (request: Request) => Promise<Started>;
 
   constructor(options: Options) {
     this.#options = options;
     this.open = options.client.together((requests) => this.#open(requests));
   }
 
-  async #open(requests: readonly Request[]): Promise<(Pane | Error)[]> {
+  async #open(requests: readonly Request[]): Promise<(Started | Error)[]> {
     const opened = await this.#makePanes(requests);
-    const panes = await this.#startPrograms(opened);
+    const started = await this.#startPrograms(opened);
     const shown = opened.find((one) => one.madeWindow !== undefined);
     if (shown?.madeWindow && !this.#isTold) {
       this.#isTold = true;
       await this.#tell(shown.madeWindow, shown.session);
     }
-    return panes;
+    return started;
   }
 
   async #makePanes(requests: readonly Request[]): Promise<Opened[]> {
@@ -83,7 +84,10 @@ export class PaneOpener {
         const refused = places[made.length];
         if (refused?.type === "split") this.#full.add(refused.window);
         fruitless = made.length > 0 ? 0 : fruitless + 1;
-        if (fruitless > MAX_FRUITLESS) throw problem;
+        if (fruitless > MAX_FRUITLESS) {
+          await this.#drop(opened);
+          throw problem;
+        }
       }
       panes = problem ? await client.panes() : readPanes(printed);
     }
@@ -106,7 +110,7 @@ export class PaneOpener {
     }
   }
 
-  async #startPrograms(opened: readonly Opened[]): Promise<(Pane | Error)[]> {
+  async #startPrograms(opened: readonly Opened[]): Promise<(Started | Error)[]> {
     const { client } = this.#options;
     const { printed, problem } = await attempt(client, [...opened.flatMap((one) => this.#start(one)), LIST_PANES]);
     let panes = readPanes(printed);
@@ -118,10 +122,18 @@ export class PaneOpener {
         if (pane?.agent === "") await attempt(client, this.#start(one));
       }
       panes = await client.panes();
+      await this.#drop(opened.filter(({ paneId }) => panes.some((one) => one.id === paneId && one.agent === "")));
     }
-    return opened.map(
-      ({ paneId }) => panes.find((one) => one.id === paneId && one.agent !== "") ?? new Error(`its pane ${paneId} was closed`),
-    );
+    return opened.map(({ paneId }) => {
+      const pane = panes.find((one) => one.id === paneId && one.agent !== "");
+      if (!pane) return new Error(`its pane ${paneId} was closed before it started`);
+      return { pane, stale: panes.filter((one) => one.agent === pane.agent && one !== pane && one.isDead) };
+    });
+  }
+
+  /** Panes in which nothing of a teammate has started. */
+  async #drop(opened: readonly Opened[]): Promise<void> {
+    for (const { paneId } of opened) await attempt(this.#options.client, [["kill-pane", "-t", paneId]]);
   }
 
   #start({ request, paneId, madeWindow }: Opened): TmuxCommand[] {

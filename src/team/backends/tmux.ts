@@ -45,7 +45,8 @@ export function tmuxBackend({ team, env, layout, untilReady, onNote, socketArgs 
   return {
     kind: "tmux",
     async spawn(teammate, command) {
-      const pane = await opener.open({ teammate, command });
+      const { pane, stale } = await opener.open({ teammate, command });
+      await Promise.all(stale.map(close));
       const startedAt = processStart(pane.pid);
       const isGone = async () => {
         if (startedAt !== undefined && processStart(pane.pid) === startedAt) return undefined;
