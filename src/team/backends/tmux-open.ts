@@ -1,18 +1,8 @@
 import type { TeammateInfo } from "../../protocol/team.ts";
-import {
-  AGENT_MARK,
-  HOLD,
-  LIST_PANES,
-  literal,
-  type Pane,
-  readPanes,
-  safeFolder,
-  TEAM_MARK,
-  type TmuxClient,
-  type TmuxCommand,
-  TmuxError,
-} from "./tmux-client.ts";
+import { type TmuxClient, TmuxError } from "./tmux-client.ts";
 import { arrange, choosePlaces, type Layout, type Place } from "./tmux-layout.ts";
+import { literal, safeFolder } from "./tmux-names.ts";
+import { AGENT_MARK, HOLD, LIST_PANES, type Pane, readPanes, TEAM_MARK, type TmuxCommand } from "./tmux-panes.ts";
 import type { TeamWindows } from "./tmux-windows.ts";
 
 type Request = { teammate: TeammateInfo; command: readonly string[] };
@@ -69,7 +59,7 @@ export class PaneOpener {
       const isOurs = (pane: Pane) => fresh.has(pane.id) || windows.isOurs(pane);
       const waiting = requests.slice(opened.length);
       const places = choosePlaces(waiting.length, { panes, lead, layout, isOurs, isOurWindow: windows.isOurWindow, full: this.#full });
-      const commands = places.flatMap((place, index) => this.#make(place, waiting[index]?.teammate.worktreePath ?? "/", lead));
+      const commands = places.flatMap((place, index) => this.#make(place, waiting[index]?.teammate.worktreePath ?? "/", lead, fruitless));
       const { printed, problem } = await attempt(client, [...commands, LIST_PANES]);
       const made = printed.split("\n").filter((line) => line.startsWith("+"));
       for (const [index, line] of made.entries()) {
@@ -94,7 +84,7 @@ export class PaneOpener {
     return opened;
   }
 
-  #make(place: Place, folder: string, lead: Pane | undefined): TmuxCommand[] {
+  #make(place: Place, folder: string, lead: Pane | undefined, refused: number): TmuxCommand[] {
     const name = literal(`roocode-${this.#options.team}`);
     const common = ["-d", "-P", "-F", OPENED, "-c", safeFolder(folder)];
     switch (place.type) {
@@ -106,7 +96,8 @@ export class PaneOpener {
       case "window":
         return [["new-window", ...common, "-t", `${place.session}:`, "-n", name, ...HOLD]];
       case "session":
-        return [["new-session", ...common, "-s", name, "-n", name, ...DETACHED_SIZE, ...HOLD]];
+        // A refused name is taken by another's session.
+        return [["new-session", ...common, "-s", refused === 0 ? name : `${name}-${refused + 1}`, "-n", name, ...DETACHED_SIZE, ...HOLD]];
     }
   }
 

@@ -7,18 +7,10 @@ import * as z from "zod";
 import { isErrno, writeAtomic } from "../../platform/files.ts";
 import { processStart } from "../../platform/process.ts";
 import { UserError } from "../../protocol/errors.ts";
-import {
-  awaitStatus,
-  HOLD,
-  LIST_PANES,
-  lastLines,
-  literal,
-  type Pane,
-  readPanes,
-  safeFolder,
-  TmuxClient,
-  TmuxError,
-} from "./tmux-client.ts";
+import { TmuxClient, TmuxError } from "./tmux-client.ts";
+import { awaitStatus, lastLines } from "./tmux-death.ts";
+import { literal, safeFolder } from "./tmux-names.ts";
+import { HOLD, LIST_PANES, type Pane, readPanes } from "./tmux-panes.ts";
 
 const HandoverSchema = z.object({
   version: z.literal(1),

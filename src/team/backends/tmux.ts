@@ -1,10 +1,12 @@
 import { processStart, stopTree } from "../../platform/process.ts";
 import type { PaneBackend } from "../../protocol/team.ts";
 import type { UntilReady } from "./process.ts";
-import { awaitStatus, lastLines, type Pane, TmuxClient } from "./tmux-client.ts";
+import { TmuxClient } from "./tmux-client.ts";
 import { paneCloser } from "./tmux-close.ts";
+import { awaitStatus, lastLines } from "./tmux-death.ts";
 import type { Layout } from "./tmux-layout.ts";
 import { PaneOpener } from "./tmux-open.ts";
+import type { Pane } from "./tmux-panes.ts";
 import { TeamWindows } from "./tmux-windows.ts";
 
 type Options = {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { Pane } from "../../../src/team/backends/tmux-client.ts";
 import { choosePlaces, type Ground } from "../../../src/team/backends/tmux-layout.ts";
+import type { Pane } from "../../../src/team/backends/tmux-panes.ts";
 
 function pane(id: string, more: Partial<Pane> = {}): Pane {
-  const home = { window: "@0", windowIndex: "0", session: "$0", width: 200, height: 50 };
+  const home = { window: "@0", session: "$0", width: 200, height: 50 };
   return { id, pid: 1, server: 1, isDead: false, isZoomed: false, agent: id === "%0" ? "" : "shop/x", team: "", ...home, ...more };
 }
 

@@ -22,7 +22,7 @@ async function panesOf(server: Pick<TmuxServer, "lines">, window: string): Promi
 
 test("T01: a shell that starts slowly and drops what was typed does not keep a teammate from starting", async () => {
   await using server = await tmuxServer({ config: 'set -g default-shell /bin/bash\nset -g default-command "sleep 30; exec bash"' });
-  const team = tmuxTeam(server, { readyWithinMs: 5000 });
+  const team = tmuxTeam(server);
   const pane = await team.spawn("alice", { args: ["--boot", "/a b/$HOME.json"] });
   expect(team.report("alice")).toMatchObject({ pane, argv: ["--boot", "/a b/$HOME.json"] });
 });
@@ -250,4 +250,13 @@ test("outside of tmux the team has a session of its own, which is told, keeps no
   expect(await socket.tmux("show-environment", "-g")).not.toContain("secret");
   await Promise.all(panes.map((pane) => team.backend.kill(pane)));
   await expect(socket.tmux("list-panes", "-a")).rejects.toThrow("no server running");
+});
+
+test("a session that has the team's name and is not the team's is left alone", async () => {
+  await using socket = await tmuxSocket();
+  await socket.tmux("new-session", "-d", "-s", "roocode-shop", "sleep", "999");
+  const team = tmuxTeam(socket, { socketArgs: socket.socketArgs });
+  await team.backend.kill(await team.spawn("alice"));
+  expect(team.notes.join()).toContain("'=roocode-shop-2'");
+  expect(await socket.lines("list-sessions", "-F", "#{session_name} #{session_windows}")).toEqual(["roocode-shop 1"]);
 });
