@@ -1,5 +1,6 @@
-import { AGENT_MARK, LIST_PANES, type Pane, readPanes, type TmuxClient, TmuxError } from "./tmux-client.ts";
+import { type TmuxClient, TmuxError } from "./tmux-client.ts";
 import { arrange } from "./tmux-layout.ts";
+import { AGENT_MARK, LIST_PANES, type Pane, readPanes } from "./tmux-panes.ts";
 import type { TeamWindows } from "./tmux-windows.ts";
 
 /** Closes panes of the team and lays out again what is left around them. An answer is the pane's id once it is gone. */

@@ -1,4 +1,4 @@
-import type { Pane, TmuxCommand } from "./tmux-client.ts";
+import type { Pane, TmuxCommand } from "./tmux-panes.ts";
 
 export type Layout = "auto" | "split" | "window";
 /** Where panes go: behind others in a window, a window of the team's own, or a session of the team's own. */

@@ -1,22 +1,14 @@
 import type { TeammateInfo } from "../../protocol/team.ts";
-import {
-  AGENT_MARK,
-  HOLD,
-  LIST_PANES,
-  literal,
-  type Pane,
-  readPanes,
-  safeFolder,
-  TEAM_MARK,
-  type TmuxClient,
-  type TmuxCommand,
-  TmuxError,
-} from "./tmux-client.ts";
+import { type TmuxClient, TmuxError } from "./tmux-client.ts";
 import { arrange, choosePlaces, type Layout, type Place } from "./tmux-layout.ts";
+import { literal, safeFolder } from "./tmux-names.ts";
+import { AGENT_MARK, HOLD, LIST_PANES, type Pane, readPanes, TEAM_MARK, type TmuxCommand } from "./tmux-panes.ts";
 import type { TeamWindows } from "./tmux-windows.ts";
 
 type Request = { teammate: TeammateInfo; command: readonly string[] };
 type Opened = { request: Request; paneId: string; madeWindow?: string; session: string };
+/** `stale`: dead panes of an earlier life of the same teammate. */
+type Started = { pane: Pane; stale: Pane[] };
 type Options = {
   client: TmuxClient;
   windows: TeamWindows;
@@ -38,22 +30,22 @@ export class PaneOpener {
   /** Windows in which tmux found no space. */
   readonly #full = new Set<string>();
   #isTold = false;
-  readonly open: (request: Request) => Promise<Pane>;
+  readonly open: (request: Request) => Promise<Started>;
 
   constructor(options: Options) {
     this.#options = options;
     this.open = options.client.together((requests) => this.#open(requests));
   }
 
-  async #open(requests: readonly Request[]): Promise<(Pane | Error)[]> {
+  async #open(requests: readonly Request[]): Promise<(Started | Error)[]> {
     const opened = await this.#makePanes(requests);
-    const panes = await this.#startPrograms(opened);
+    const started = await this.#startPrograms(opened);
     const shown = opened.find((one) => one.madeWindow !== undefined);
     if (shown?.madeWindow && !this.#isTold) {
       this.#isTold = true;
       await this.#tell(shown.madeWindow, shown.session);
     }
-    return panes;
+    return started;
   }
 
   async #makePanes(requests: readonly Request[]): Promise<Opened[]> {
@@ -67,7 +59,7 @@ export class PaneOpener {
       const isOurs = (pane: Pane) => fresh.has(pane.id) || windows.isOurs(pane);
       const waiting = requests.slice(opened.length);
       const places = choosePlaces(waiting.length, { panes, lead, layout, isOurs, isOurWindow: windows.isOurWindow, full: this.#full });
-      const commands = places.flatMap((place, index) => this.#make(place, waiting[index]?.teammate.worktreePath ?? "/", lead));
+      const commands = places.flatMap((place, index) => this.#make(place, waiting[index]?.teammate.worktreePath ?? "/", lead, fruitless));
       const { printed, problem } = await attempt(client, [...commands, LIST_PANES]);
       const made = printed.split("\n").filter((line) => line.startsWith("+"));
       for (const [index, line] of made.entries()) {
@@ -82,14 +74,17 @@ export class PaneOpener {
         const refused = places[made.length];
         if (refused?.type === "split") this.#full.add(refused.window);
         fruitless = made.length > 0 ? 0 : fruitless + 1;
-        if (fruitless > MAX_FRUITLESS) throw problem;
+        if (fruitless > MAX_FRUITLESS) {
+          await this.#drop(opened);
+          throw problem;
+        }
       }
       panes = problem ? await client.panes() : readPanes(printed);
     }
     return opened;
   }
 
-  #make(place: Place, folder: string, lead: Pane | undefined): TmuxCommand[] {
+  #make(place: Place, folder: string, lead: Pane | undefined, refused: number): TmuxCommand[] {
     const name = literal(`roocode-${this.#options.team}`);
     const common = ["-d", "-P", "-F", OPENED, "-c", safeFolder(folder)];
     switch (place.type) {
@@ -101,11 +96,12 @@ export class PaneOpener {
       case "window":
         return [["new-window", ...common, "-t", `${place.session}:`, "-n", name, ...HOLD]];
       case "session":
-        return [["new-session", ...common, "-s", name, "-n", name, ...DETACHED_SIZE, ...HOLD]];
+        // A refused name is taken by another's session.
+        return [["new-session", ...common, "-s", refused === 0 ? name : `${name}-${refused + 1}`, "-n", name, ...DETACHED_SIZE, ...HOLD]];
     }
   }
 
-  async #startPrograms(opened: readonly Opened[]): Promise<(Pane | Error)[]> {
+  async #startPrograms(opened: readonly Opened[]): Promise<(Started | Error)[]> {
     const { client } = this.#options;
     const { printed, problem } = await attempt(client, [...opened.flatMap((one) => this.#start(one)), LIST_PANES]);
     let panes = readPanes(printed);
@@ -117,10 +113,18 @@ export class PaneOpener {
         if (pane?.agent === "") await attempt(client, this.#start(one));
       }
       panes = await client.panes();
+      await this.#drop(opened.filter(({ paneId }) => panes.some((one) => one.id === paneId && one.agent === "")));
     }
-    return opened.map(
-      ({ paneId }) => panes.find((one) => one.id === paneId && one.agent !== "") ?? new Error(`its pane ${paneId} was closed`),
-    );
+    return opened.map(({ paneId }) => {
+      const pane = panes.find((one) => one.id === paneId && one.agent !== "");
+      if (!pane) return new Error(`its pane ${paneId} was closed before it started`);
+      return { pane, stale: panes.filter((one) => one.agent === pane.agent && one !== pane && one.isDead) };
+    });
+  }
+
+  /** Panes in which nothing of a teammate has started. */
+  async #drop(opened: readonly Opened[]): Promise<void> {
+    for (const { paneId } of opened) await attempt(this.#options.client, [["kill-pane", "-t", paneId]]);
   }
 
   #start({ request, paneId, madeWindow }: Opened): TmuxCommand[] {

@@ -1,4 +1,5 @@
-import { mark, type Pane } from "./tmux-client.ts";
+import { mark } from "./tmux-names.ts";
+import type { Pane } from "./tmux-panes.ts";
 
 /** What on a tmux server belongs to a team, and where its lead is. Marks are options of panes and windows, so a lead that starts again finds them. */
 export class TeamWindows {

@@ -1,10 +1,12 @@
 import { processStart, stopTree } from "../../platform/process.ts";
 import type { PaneBackend } from "../../protocol/team.ts";
 import type { UntilReady } from "./process.ts";
-import { awaitStatus, lastLines, type Pane, TmuxClient } from "./tmux-client.ts";
+import { TmuxClient } from "./tmux-client.ts";
 import { paneCloser } from "./tmux-close.ts";
+import { awaitStatus, lastLines } from "./tmux-death.ts";
 import type { Layout } from "./tmux-layout.ts";
 import { PaneOpener } from "./tmux-open.ts";
+import type { Pane } from "./tmux-panes.ts";
 import { TeamWindows } from "./tmux-windows.ts";
 
 type Options = {
@@ -45,7 +47,8 @@ export function tmuxBackend({ team, env, layout, untilReady, onNote, socketArgs 
   return {
     kind: "tmux",
     async spawn(teammate, command) {
-      const pane = await opener.open({ teammate, command });
+      const { pane, stale } = await opener.open({ teammate, command });
+      await Promise.all(stale.map(close));
       const startedAt = processStart(pane.pid);
       const isGone = async () => {
         if (startedAt !== undefined && processStart(pane.pid) === startedAt) return undefined;

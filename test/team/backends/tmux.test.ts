@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { processStart } from "../../../src/platform/process.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type TmuxServer, tmuxServer, tmuxSocket } from "../../support/tmux-server.ts";
-import { tmuxTeam } from "./tmux-team.ts";
+import { tmuxTeam, WORKER } from "./tmux-team.ts";
 
 const EIGHT = ["alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi"];
 
@@ -22,7 +22,7 @@ async function panesOf(server: Pick<TmuxServer, "lines">, window: string): Promi
 
 test("T01: a shell that starts slowly and drops what was typed does not keep a teammate from starting", async () => {
   await using server = await tmuxServer({ config: 'set -g default-shell /bin/bash\nset -g default-command "sleep 30; exec bash"' });
-  const team = tmuxTeam(server, { readyWithinMs: 5000 });
+  const team = tmuxTeam(server);
   const pane = await team.spawn("alice", { args: ["--boot", "/a b/$HOME.json"] });
   expect(team.report("alice")).toMatchObject({ pane, argv: ["--boot", "/a b/$HOME.json"] });
 });
@@ -178,15 +178,15 @@ test("a worktree's name is never a format: nothing in it runs, and a harmless on
   expect(await server.lines("list-panes", "-a", "-F", "#{pane_title}")).toContain("博#{pid}");
 });
 
-test("the end of a worker is told with status or signal, and as long as its pane is there", async () => {
+test("the end of a worker is told with its signal until it starts again, which closes the dead pane", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server);
   const [alice, bob] = await Promise.all([team.spawn("alice"), team.spawn("bob")]);
   process.kill(team.report("alice").pid, "SIGKILL");
   await eventually(async () => !(await team.backend.state(alice)).alive);
   expect(await team.backend.state(alice)).toEqual({ alive: false, signal: 9 });
-  await team.backend.kill(alice);
-  expect(await panesOf(server, server.leadWindow)).toEqual([server.leadPane, bob]);
+  const again = await team.spawn("alice");
+  expect(await panesOf(server, server.leadWindow)).toEqual([server.leadPane, bob, again]);
 });
 
 test("kill ends children that left the worker's group", async () => {
@@ -194,15 +194,7 @@ test("kill ends children that left the worker's group", async () => {
   const team = tmuxTeam(server);
   const child = script(server, "child", `echo $$ > '${server.folder}/child'; exec sleep 999`);
   const parent = script(server, "parent", `setsid '${child}' & "$@"`);
-  const { argv } = process;
-  const pane = await team.spawn("alice", {
-    command: [
-      parent,
-      argv[0] ?? "",
-      new URL("../../support/fake-worker.mjs", import.meta.url).pathname,
-      join(server.folder, "shop.alice.ready"),
-    ],
-  });
+  const pane = await team.spawn("alice", { command: [parent, WORKER, join(server.folder, "shop.alice.ready")] });
   await eventually(() => existsSync(join(server.folder, "child")));
   await team.backend.kill(pane);
   expect(processStart(Number(readFileSync(join(server.folder, "child"), "utf8")))).toBeUndefined();
@@ -258,4 +250,13 @@ test("outside of tmux the team has a session of its own, which is told, keeps no
   expect(await socket.tmux("show-environment", "-g")).not.toContain("secret");
   await Promise.all(panes.map((pane) => team.backend.kill(pane)));
   await expect(socket.tmux("list-panes", "-a")).rejects.toThrow("no server running");
+});
+
+test("a session that has the team's name and is not the team's is left alone", async () => {
+  await using socket = await tmuxSocket();
+  await socket.tmux("new-session", "-d", "-s", "roocode-shop", "sleep", "999");
+  const team = tmuxTeam(socket, { socketArgs: socket.socketArgs });
+  await team.backend.kill(await team.spawn("alice"));
+  expect(team.notes.join()).toContain("'=roocode-shop-2'");
+  expect(await socket.lines("list-sessions", "-F", "#{session_name} #{session_windows}")).toEqual(["roocode-shop 1"]);
 });
