@@ -3,7 +3,7 @@ import type { LoopComplete } from "../../protocol/agent.ts";
 import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { type Candidate, Guard } from "./guard.ts";
-import { type Integration, isAncestor, openIntegration } from "./integrate.ts";
+import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
 import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
 import { executableChanges, land } from "./land.ts";
 import { reopenTasks, type Sorted, sortMembers, stillActive } from "./members.ts";
@@ -114,10 +114,11 @@ async function finish(
   const isInterrupted = signal.aborted || end?.reason === "aborted";
   const merged: MergedMember[] = [...landed];
   const unmerged: UnmergedMember[] = [...left];
+  const merges = await mergesBetween(path, start, accepted);
   for (const candidate of candidates) {
-    const { name, branch } = candidate;
+    const { name, branch, tip } = candidate;
     const isWhole = await isAncestor(path, `refs/heads/${branch}`, accepted);
-    if (isWhole) merged.push({ name, branch, commit: guard.merged.get(name) ?? candidate.tip });
+    if (isWhole) merged.push({ name, branch, commit: guard.merged.get(name) ?? merges.get(tip) ?? tip });
     else if (isInterrupted) unmerged.push({ name, branch, kind: "left", reason: "interrupted." });
     else unmerged.push({ name, branch, ...(await whyNot(candidate, integration, guard, end)) });
   }

@@ -4,6 +4,7 @@ import { errorResult, type Tool, type ToolResult } from "../../protocol/tool.ts"
 import { type GateResult, runGate } from "./gate.ts";
 import { type Integration, isAncestor } from "./integrate.ts";
 import { commitProblem, parentsOf } from "./merge-check.ts";
+import { addsEverything } from "./adds-everything.ts";
 import { previewMerge } from "./preview.ts";
 
 export type Candidate = { name: string; branch: string; tip: string };
@@ -18,14 +19,6 @@ export type GuardOptions = {
   onStep: (step: TeamStep) => void;
   signal: AbortSignal;
 };
-
-/** `git add` of all there is, in any of its spellings, and the commit that does the same. */
-const GIT = "\\bgit(?:\\s+-[cC]\\s+\\S+|\\s+--?[a-z]\\S*)*\\s+";
-const REST = "\\b[^;&|\\n]*?\\s";
-const END = "(?=\\s|$|[;&|)])";
-const SWEEPING = new RegExp(
-  `${GIT}(?:add${REST}(?:--all|--update|--no-ignore-removal|-[a-zA-Z]*[Au][a-zA-Z]*|\\.\\/?|:\\/|\\*)|commit${REST}(?:--all|-[qsvn]*a[a-zA-Z]*))${END}`,
-);
 
 /**
  * Watches what the integrator's commands do to the integration worktree, whatever they are called. What must not stay is taken
@@ -49,7 +42,7 @@ export class Guard {
     ...bash,
     run: async (input, context) => {
       const command = commandOf(input, bash);
-      if (sweeps(command)) return errorResult(await this.#refuseSweep());
+      if (addsEverything(command)) return errorResult(await this.#refuseSweep());
       this.#noteChoices(command);
       const result = await bash.run(input, context);
       // A reader can't move anything, and may run beside others.
@@ -201,11 +194,6 @@ export class Guard {
       for (const word of words(match[1] ?? match[3] ?? "")) this.#chosen.set(word, match[2] ?? "removed");
     }
   }
-}
-
-function sweeps(command: string): boolean {
-  // What stands in quotes is a message, unless it is the star itself.
-  return SWEEPING.test(command.replace(/"[^"]*"|'[^']*'/g, (quoted) => (/^.[*.:]\/?.$/.test(quoted) ? quoted.slice(1, -1) : "_")));
 }
 
 /** The words of a command that are no options, without quotes. */
