@@ -97,7 +97,10 @@ test("W09: what was staged and then changed again is rescued in both states", as
 });
 
 test("what the system put into a worktree, and caches, hold nothing up; an included file that was changed does", async () => {
-  await using ground = await teamGround({ members: ["alice"], files: { ".gitignore": ".env\n.roocode/\n__pycache__/\n", "f.txt": "one\n" } });
+  await using ground = await teamGround({
+    members: ["alice"],
+    files: { ".gitignore": ".env\n.roocode/\n__pycache__/\n", "f.txt": "one\n" },
+  });
   write(ground.repo, { ".env": "A=1\n" });
   write(ground.worktreeOf("alice"), { ".env": "A=1\n", "pkg/__pycache__/x.pyc": "x" });
   write(ground.worktreeOf("alice"), { ".env": "A=2\n" });
@@ -145,7 +148,13 @@ test("a team of the same name later takes no rescue ref of the first away", asyn
   const first = ground.commit("alice", { "a.txt": "a\n" });
   await clean(ground, true);
   const { repo, lock } = ground;
-  await addWorktree({ primary: repo, path: ground.worktreeOf("alice"), branch: ground.branchOf("alice"), commit: git(repo, "rev-parse", "main"), lockPath: lock });
+  await addWorktree({
+    primary: repo,
+    path: ground.worktreeOf("alice"),
+    branch: ground.branchOf("alice"),
+    commit: git(repo, "rev-parse", "main"),
+    lockPath: lock,
+  });
   const second = ground.commit("alice", { "b.txt": "b\n" });
   await clean(ground, true);
   expect([git(repo, "rev-parse", RESCUED), git(repo, "rev-parse", `${RESCUED}-2`)]).toEqual([first, second]);

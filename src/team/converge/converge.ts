@@ -48,7 +48,17 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
   const { bus, checkout, primary, signal, onStep } = options;
   const team = await bus.roster.read();
   const { baseBranch, check } = team;
-  const facts = { checkout, baseBranch, check, isBaseMoved: false, hasLandedBefore: false, executable: [], choices: [], merged: [], integratorText: "" };
+  const facts = {
+    checkout,
+    baseBranch,
+    check,
+    isBaseMoved: false,
+    hasLandedBefore: false,
+    executable: [],
+    choices: [],
+    merged: [],
+    integratorText: "",
+  };
 
   const active = await stillActive(bus, team.members, options.idleWaitMs ?? IDLE_WAIT_MS, signal);
   if (active.length > 0) {
@@ -132,7 +142,15 @@ async function finish(
     const gate = team.check !== undefined && guard.lastGate === undefined ? await guard.gateNow(team.check) : undefined;
     if (gate?.ok === false) landProblem = `the check fails on what an earlier Converge merged (${accepted}).`;
     else {
-      const landing = await land({ primary, checkout, branch: team.baseBranch, from: start, to: accepted, changedBy: await authors(primary, start, candidates), signal });
+      const landing = await land({
+        primary,
+        checkout,
+        branch: team.baseBranch,
+        from: start,
+        to: accepted,
+        changedBy: await authors(primary, start, candidates),
+        signal,
+      });
       isLanded = landing.type === "landed";
       isBaseMoved = landing.type === "moved";
       if (landing.type !== "landed") landProblem = landing.reason;
@@ -174,6 +192,8 @@ async function whyNot(
 }
 
 async function authors(primary: string, start: string, candidates: readonly Candidate[]): Promise<(path: string) => string> {
-  const changed = await Promise.all(candidates.map(async ({ name, tip }) => ({ name, files: new Set(await changedFiles(primary, start, tip)) })));
+  const changed = await Promise.all(
+    candidates.map(async ({ name, tip }) => ({ name, files: new Set(await changedFiles(primary, start, tip)) })),
+  );
   return (path) => changed.flatMap(({ name, files }) => (files.has(path) ? [name] : [])).join(", ") || "the team";
 }

@@ -82,7 +82,10 @@ async function whatStandsInTheWay(checkout: string, from: string, to: string, ch
     if (dirty.has(path)) found.push(`${path} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
     else if (status !== "D" && !tracked(path)) {
       const other = await untrackedAt(checkout, path, incoming);
-      if (other) found.push(`${other.path} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : path}.`);
+      if (other)
+        found.push(
+          `${other.path} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : path}.`,
+        );
     }
   }
   return found;
@@ -103,7 +106,11 @@ async function dirtyPaths(checkout: string): Promise<Set<string>> {
 }
 
 /** A file of the user's that git does not track, where a new file or one of its folders is to be. */
-async function untrackedAt(checkout: string, path: string, incoming: ReadonlyMap<string, string>): Promise<{ path: string; state: string } | undefined> {
+async function untrackedAt(
+  checkout: string,
+  path: string,
+  incoming: ReadonlyMap<string, string>,
+): Promise<{ path: string; state: string } | undefined> {
   const segments = path.split("/");
   for (let depth = 1; depth <= segments.length; depth += 1) {
     const part = segments.slice(0, depth).join("/");

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { selfIdentity } from "../../../src/platform/process.ts";
 import { addWorktree } from "../../../src/platform/worktree.ts";
 import { claimPatch } from "../../../src/team/task-rules.ts";
-import { selfIdentity } from "../../../src/platform/process.ts";
-import { git, type Ground, mergeAll, mergeCommand, read, teamGround, write } from "./team-ground.ts";
+import { type Ground, git, mergeAll, mergeCommand, read, teamGround, write } from "./team-ground.ts";
 
 const nothing = async () => "I did nothing.";
 
@@ -43,7 +43,14 @@ test("the integrator is told branches, commits, tasks, and what the dry run foun
     },
     { guidance: "alice is right about f.txt" },
   );
-  for (const part of [ground.branchOf("alice"), "work of bob", "task 1 (completed): alice's work", "- alice and bob: f.txt", "alice is right about f.txt", "runs the check: true"])
+  for (const part of [
+    ground.branchOf("alice"),
+    "work of bob",
+    "task 1 (completed): alice's work",
+    "- alice and bob: f.txt",
+    "alice is right about f.txt",
+    "runs the check: true",
+  ])
     expect(seen.prompt).toContain(part);
   expect(seen.prompt).not.toContain("carol");
   expect(seen.grants).toContain("EditFile(/f.txt)");
@@ -106,7 +113,11 @@ test("G02: committed conflict markers are refused and only that merge is undone"
   expect(read(ground.repo, "f.txt")).toBe("ALICE\ntwo\nthree\n");
   expect(git(ground.repo, "rev-parse", ground.branchOf("bob"))).toBe(bobs);
   expect(report.text).toContain(`merge --no-ff ${ground.branchOf("bob")}`);
-  expect(await ground.bus.tasks.get(task), "G05: bob's task is not completed").toMatchObject({ status: "pending", attempts: 2, owner: "bob" });
+  expect(await ground.bus.tasks.get(task), "G05: bob's task is not completed").toMatchObject({
+    status: "pending",
+    attempts: 2,
+    owner: "bob",
+  });
 });
 
 test("G02: an add of everything is not run, and the merge stays under way", async () => {
@@ -153,7 +164,11 @@ test("a file that is about conflict markers may hold some of its own", async () 
 });
 
 test("G07: a clean merge that breaks the check is undone alone; the next result has the check's output", async () => {
-  const files = { "lib.mjs": "export const total = 1;\n", "n.mjs": 'import { readdirSync } from "node:fs";\nfor (const f of readdirSync(".")) if (f.startsWith("use-")) await import(`./${f}`);\n' };
+  const files = {
+    "lib.mjs": "export const total = 1;\n",
+    "n.mjs":
+      'import { readdirSync } from "node:fs";\nfor (const f of readdirSync(".")) if (f.startsWith("use-")) await import(`./${f}`);\n',
+  };
   await using ground = await teamGround({ members: ["alice", "bob"], files, check: "node n.mjs" });
   ground.commit("alice", { "lib.mjs": "export const sum = 1;\n" });
   const bobs = ground.commit("bob", { "use-b.mjs": 'import { total } from "./lib.mjs";\nconsole.log(total);\n' });
@@ -164,7 +179,12 @@ test("G07: a clean merge that breaks the check is undone alone; the next result 
     expect(said.text).toContain("does not provide an export named 'total'");
     return "";
   });
-  expect(report).toMatchObject({ exitCode: 3, merged: [{ name: "alice" }], unmerged: [{ name: "bob", kind: "gate" }], gate: { ok: false } });
+  expect(report).toMatchObject({
+    exitCode: 3,
+    merged: [{ name: "alice" }],
+    unmerged: [{ name: "bob", kind: "gate" }],
+    gate: { ok: false },
+  });
   expect(read(ground.repo, "lib.mjs")).toBe("export const sum = 1;\n");
   expect(existsSync(join(ground.repo, "use-b.mjs"))).toBe(false);
   expect(git(ground.repo, "rev-parse", ground.branchOf("bob"))).toBe(bobs);
@@ -232,7 +252,11 @@ test.each([
     expect(git(ground.integration, "rev-parse", "--abbrev-ref", "HEAD")).toBe("HEAD");
     return "";
   });
-  expect(report).toMatchObject({ exitCode: 3, merged: [{ name: "alice" }], unmerged: [{ name: "bob", reason: "left by the integrator." }] });
+  expect(report).toMatchObject({
+    exitCode: 3,
+    merged: [{ name: "alice" }],
+    unmerged: [{ name: "bob", reason: "left by the integrator." }],
+  });
 });
 
 test("a merge that the integrator left unfinished is ended, and the others land", async () => {
@@ -308,7 +332,12 @@ test("the user's commits since the start are what the merges are built on", asyn
 test("a broken worktree of an earlier run is built anew", async () => {
   await using ground = await teamGround({ members: ["alice"] });
   ground.commit("alice", { "a.txt": "a\n" });
-  await addWorktree({ primary: ground.repo, path: ground.integration, commit: git(ground.repo, "rev-parse", "HEAD"), lockPath: ground.lock });
+  await addWorktree({
+    primary: ground.repo,
+    path: ground.integration,
+    commit: git(ground.repo, "rev-parse", "HEAD"),
+    lockPath: ground.lock,
+  });
   write(ground.integration, { ".git": "gitdir: /nowhere\n" });
   expect((await ground.converge(mergeAll(ground, "alice"))).exitCode).toBe(0);
 });
@@ -328,7 +357,11 @@ test("an interrupted Converge moves nothing, and takes no task back", async () =
     },
     { signal: stop.signal },
   );
-  expect(report).toMatchObject({ exitCode: 1, merged: [{ name: "bob" }], unmerged: [{ name: "alice", kind: "left", reason: "interrupted." }] });
+  expect(report).toMatchObject({
+    exitCode: 1,
+    merged: [{ name: "bob" }],
+    unmerged: [{ name: "alice", kind: "left", reason: "interrupted." }],
+  });
   expect(git(ground.repo, "rev-parse", "main")).toBe(before);
   expect(await ground.bus.tasks.get(task)).toMatchObject({ status: "completed" });
 });

@@ -9,7 +9,10 @@ const never = () => new AbortController().signal;
 test("a check is green by its exit code alone; its output comes from both streams", async () => {
   await using folder = await tempFolder();
   expect(await runGate({ command: "echo out; echo err >&2", worktree: folder.path }, never())).toEqual({ ok: true, output: "out\nerr" });
-  expect(await runGate({ command: "echo broken; exit 3", worktree: folder.path }, never())).toEqual({ ok: false, output: "broken\n[exit code 3]" });
+  expect(await runGate({ command: "echo broken; exit 3", worktree: folder.path }, never())).toEqual({
+    ok: false,
+    output: "broken\n[exit code 3]",
+  });
 });
 
 test("keys and what steers git are not in the check's environment", async () => {
@@ -28,7 +31,10 @@ test("keys and what steers git are not in the check's environment", async () => 
 
 test("a check that hangs is ended with all that it started", async () => {
   await using folder = await tempFolder();
-  const result = await runGate({ command: "(trap '' TERM; sleep 60; touch late) & echo begun; sleep 60", worktree: folder.path, timeoutMs: 300 }, never());
+  const result = await runGate(
+    { command: "(trap '' TERM; sleep 60; touch late) & echo begun; sleep 60", worktree: folder.path, timeoutMs: 300 },
+    never(),
+  );
   expect(result).toEqual({ ok: false, output: "begun\n[stopped after 300 ms]" });
   expect(existsSync(join(folder.path, "late"))).toBe(false);
 });

@@ -62,7 +62,12 @@ test("G04: dirty, staged and untracked files that nobody else touched survive th
   git(ground.repo, "add", "h.txt");
   const report = await ground.converge(mergeAll(ground, "alice"));
   expect(report.exitCode).toBe(0);
-  expect(["f.txt", "g.txt", "h.txt", "notes.txt"].map((path) => read(ground.repo, path))).toEqual(["alice\n", "mine\n", "staged\n", "notes\n"]);
+  expect(["f.txt", "g.txt", "h.txt", "notes.txt"].map((path) => read(ground.repo, path))).toEqual([
+    "alice\n",
+    "mine\n",
+    "staged\n",
+    "notes\n",
+  ]);
   expect(git(ground.repo, "status", "--porcelain")).toBe("M g.txt\nM  h.txt\n?? notes.txt");
   expect(git(ground.repo, "stash", "list")).toBe("");
 });
@@ -127,7 +132,13 @@ test("hooks of the repository do not run at the landing", async () => {
 test("files that can run by themselves are listed", async () => {
   const pack = (test: string) => `${JSON.stringify({ name: "x", scripts: { test } })}\n`;
   await using ground = await teamGround({ members: ["alice"], files: { "package.json": pack("a"), "lib/package.json": "{}\n" } });
-  ground.commit("alice", { "package.json": pack("b"), "lib/package.json": '{"name":"y"}\n', ".github/workflows/x.yml": "x", "ROOCODE.md": "x", "src/a.ts": "" });
+  ground.commit("alice", {
+    "package.json": pack("b"),
+    "lib/package.json": '{"name":"y"}\n',
+    ".github/workflows/x.yml": "x",
+    "ROOCODE.md": "x",
+    "src/a.ts": "",
+  });
   const report = await ground.converge(mergeAll(ground, "alice"));
   expect(report.text).toContain(": .github/workflows/x.yml, ROOCODE.md, package.json (scripts).");
 });

@@ -50,7 +50,12 @@ export type Ground = AsyncDisposable & {
 type GroundOptions = { files?: Record<string, string | Buffer>; check?: string; members: string[]; folder?: string };
 
 /** A repository of a user's on branch main, and a worktree with a branch for each member. */
-export async function teamGround({ files = { "f.txt": "one\ntwo\nthree\n" }, check, members, folder = "repo" }: GroundOptions): Promise<Ground> {
+export async function teamGround({
+  files = { "f.txt": "one\ntwo\nthree\n" },
+  check,
+  members,
+  folder = "repo",
+}: GroundOptions): Promise<Ground> {
   const temp = await tempFolder();
   const repo = join(temp.path, folder);
   mkdirSync(repo);
@@ -114,7 +119,12 @@ async function runScript(script: Script, job: IntegratorJob, signal: AbortSignal
   let calls = 0;
   const bash = async (command: string): Promise<Said> => {
     calls += 1;
-    const result = await tool.run(tool.parse({ command }), { cwd: job.worktree, callId: `call-${calls}`, signal, progress: () => undefined });
+    const result = await tool.run(tool.parse({ command }), {
+      cwd: job.worktree,
+      callId: `call-${calls}`,
+      signal,
+      progress: () => undefined,
+    });
     return { command, text: resultText(result), isError: result.isError ?? false };
   };
   const text = (await script(bash, job)) ?? "Done.";
