@@ -175,3 +175,33 @@ test("rescue refs live for 30 days from the day they were made, however old thei
   await pruneRescued(ground.repo, Date.now() + 31 * day);
   expect(has(ground, RESCUED)).toBe(false);
 });
+
+test("W09: a staged deletion is rescued too, and looking twice makes no second copy", async () => {
+  await using ground = await teamGround({ members: ["alice"], files: { "f.txt": "one\n", "g.txt": "one\n" } });
+  git(ground.worktreeOf("alice"), "rm", "--quiet", "f.txt");
+  rmSync(join(ground.worktreeOf("alice"), "g.txt"));
+  expect((await clean(ground)).kept).toEqual(["alice"]);
+  expect((await clean(ground)).kept).toEqual(["alice"]);
+  expect(git(ground.repo, "ls-tree", "--name-only", RESCUED)).toBe("");
+  expect(git(ground.repo, "for-each-ref", "--format=%(refname)", "refs/roocode")).toBe(RESCUED);
+});
+
+test("W08: commits on a detached HEAD keep the worktree", async () => {
+  await using ground = await teamGround({ members: ["alice"] });
+  git(ground.worktreeOf("alice"), "switch", "--quiet", "--detach");
+  const lost = ground.commit("alice", { "a.txt": "a\n" });
+  expect((await clean(ground)).kept).toEqual(["alice"]);
+  await clean(ground, true);
+  expect(git(ground.repo, "rev-parse", RESCUED)).toBe(lost);
+});
+
+test("a repository inside a worktree is left where it is, by force too", async () => {
+  await using ground = await teamGround({ members: ["alice"] });
+  const inner = join(ground.worktreeOf("alice"), "inner");
+  git(ground.worktreeOf("alice"), "init", "--quiet", inner);
+  write(inner, { "x.txt": "x\n" });
+  git(inner, "add", "x.txt");
+  git(inner, "-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "--message=x");
+  expect((await clean(ground, true)).kept).toEqual(["alice"]);
+  expect(read(inner, "x.txt")).toBe("x\n");
+});

@@ -139,7 +139,7 @@ async function finish(
   if (isInterrupted && accepted !== start) landProblem = "interrupted. What was merged is kept for the next Converge.";
   else if (accepted !== start) {
     // Accepted by an earlier Converge: its green is not known here.
-    const gate = team.check !== undefined && guard.lastGate === undefined ? await guard.gateNow(team.check) : undefined;
+    const gate = team.check !== undefined && guard.acceptedGate === undefined ? await guard.gateNow(team.check) : undefined;
     if (gate?.ok === false) landProblem = `the check fails on what an earlier Converge merged (${accepted}).`;
     else {
       const landing = await land({
@@ -157,6 +157,7 @@ async function finish(
       else onStep({ type: "landed", branch: team.baseBranch, commit: accepted });
     }
   }
+  const lastGate = landProblem === undefined && accepted !== start ? guard.acceptedGate : guard.lastGate;
   // Neither the person's Esc nor a provider's failure says anything about the work.
   if (!isInterrupted && !end?.error) await reopenTasks(bus, unmerged, (commit) => isAncestor(primary, commit, accepted), onStep);
   return makeReport({
@@ -164,7 +165,7 @@ async function finish(
     unmerged,
     ...(isLanded ? { landed: { branch: team.baseBranch, from: start, to: accepted } } : {}),
     ...(landProblem === undefined ? {} : { landProblem }),
-    ...(team.check !== undefined && guard.lastGate ? { gate: { command: team.check, ...guard.lastGate } } : {}),
+    ...(team.check !== undefined && lastGate ? { gate: { command: team.check, ...lastGate } } : {}),
     integratorText: end?.text ?? "",
     checkout,
     baseBranch: team.baseBranch,
@@ -188,7 +189,8 @@ async function whyNot(
   if (end?.error) return { kind: "left", reason: `the integrator failed: ${end.error.message}` };
   const { conflicts } = await previewMerge(integration.path, integration.accepted, `refs/heads/${branch}`);
   if (conflicts.length > 0) return { kind: "conflict", reason: `It conflicts in ${conflicts.join(", ")}.` };
-  return { kind: "left", reason: "left by the integrator." };
+  const how = end === undefined || end.reason === "end_turn" ? "" : `, which ended early (${end.reason})`;
+  return { kind: "left", reason: `left by the integrator${how}.` };
 }
 
 async function authors(primary: string, start: string, candidates: readonly Candidate[]): Promise<(path: string) => string> {

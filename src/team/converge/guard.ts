@@ -20,6 +20,8 @@ export type GuardOptions = {
   signal: AbortSignal;
 };
 
+const MOST_OUTPUT = 4_000;
+
 /**
  * Watches what the integrator's commands do to the integration worktree, whatever they are called. What must not stay is taken
  * back to the last commit that was accepted, and the model reads why in the result of that very call.
@@ -29,6 +31,8 @@ export class Guard {
   readonly refusals = new Map<string, Refusal>();
   /** Sides of conflicts that were chosen whole, for the report. */
   readonly choices: string[] = [];
+  /** Of the last accepted commit, and of the last one at all. */
+  acceptedGate: GateResult | undefined;
   lastGate: GateResult | undefined;
   readonly #options: GuardOptions;
   /** File to side, as named in commands since the last merge. */
@@ -124,7 +128,8 @@ export class Guard {
     if (problem) return refuse(problem.conflicts.length > 0 ? "conflict" : "refused", problem.reason, problem.conflicts);
     if (check !== undefined) {
       const gate = await this.#gate(check);
-      if (!gate.ok) return refuse("gate", `The check failed: ${check}\n${gate.output}`);
+      if (!gate.ok) return refuse("gate", `The check failed: ${check}\n${gate.output.slice(-MOST_OUTPUT)}`);
+      this.acceptedGate = gate;
     }
     await integration.accept(commit);
     if (candidate) {
@@ -149,7 +154,9 @@ export class Guard {
 
   /** For a result of an earlier Converge, of which this one has no gate. */
   async gateNow(check: string): Promise<GateResult> {
-    return this.#gate(check);
+    const result = await this.#gate(check);
+    if (result.ok) this.acceptedGate = result;
+    return result;
   }
 
   #acceptedText(commit: string): string {
