@@ -49,8 +49,8 @@ export class Guard {
       if (addsEverything(command)) return errorResult(await this.#refuseSweep());
       this.#noteChoices(command);
       const result = await bash.run(input, context);
-      // A reader can't move anything, and may run beside others.
-      if (bash.isConcurrencySafe(input)) return result;
+      // A reader can't move anything, and may run beside others. After an interrupt all that was not accepted goes.
+      if (bash.isConcurrencySafe(input) || context.signal.aborted) return result;
       return joined(result, await this.look());
     },
   });
@@ -206,7 +206,7 @@ export class Guard {
 /** The words of a command that are no options, without quotes. */
 function words(text: string): string[] {
   return (text.match(/"[^"]*"|'[^']*'|\S+/g) ?? [])
-    .filter((word) => !word.startsWith("-"))
+    .filter((word) => !/^-|[<>]/.test(word))
     .map((word) => word.replace(/^(["'])(.*)\1$/, "$2").replace(/^\.\//, ""));
 }
 
