@@ -18,7 +18,7 @@ import { builtInPrompt } from "./built-in-agent.ts";
 import { openAgent } from "./open-agent.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-const INTEGRATOR = "integrator";
+export const INTEGRATOR = "integrator";
 const INTEGRATOR_TURNS = 100;
 
 export type IntegratorOptions = {
@@ -68,7 +68,8 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
   });
   let end: LoopComplete | undefined;
   for await (const event of opened.agent.run({ message: userText(job.prompt) }, signal)) {
-    if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0) await options.acknowledge(event.mail);
+    if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0)
+      await options.acknowledge(event.mail);
     if (event.type === "loop_complete") end = event;
     options.onEvent(event);
   }

@@ -7,7 +7,7 @@ import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import { LEAD, type MemberStatus, type TeamConfig, type TeamStep } from "../protocol/team.ts";
+import { LEAD, type MemberStatus, type TeamConfig, type TeammateInfo, type TeamStep } from "../protocol/team.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import type { FileBus } from "../team/bus/file/open.ts";
 import { namesIn } from "../team/bus/file/revisions.ts";
@@ -65,7 +65,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   let report: ConvergeReport | undefined;
   const runConverge = async (guidance: string | undefined, convergeSignal: AbortSignal) => {
     report = undefined;
-    const made = await request.converge(guidance, { pending: () => leadPending({ mail, notices }), acknowledge: (ids) => mail.acknowledge(ids) }, convergeSignal);
+    const made = await request.converge(
+      guidance,
+      { pending: () => leadPending({ mail, notices }), acknowledge: (ids) => mail.acknowledge(ids) },
+      convergeSignal,
+    );
     report = made;
     return made;
   };
@@ -93,7 +97,9 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     sessionPath: join(teamFolder, "sessions", `${LEAD}.jsonl`),
     system: (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash }) => [
-      ...(request.coordinator ? [askUserTool(screen.askUser)] : workTools({ shell, bash, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
+      ...(request.coordinator
+        ? [askUserTool(screen.askUser)]
+        : workTools({ shell, bash, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
       ...memberTools({ bus, self: LEAD, role: "lead", process: selfIdentity(), onStep, reviveMember: revive }),
       agentTool(spawnOne),
       ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),
@@ -113,7 +119,9 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     switch (body.type) {
       case "permission_request":
         // Beside the pump: a question must not hold up the mail.
-        void answerPermission(envelope.id, from, body);
+        answerPermission(envelope.id, from, body).catch((error: unknown) => {
+          screen.note(`The question of ${from} could not be answered: ${error instanceof Error ? error.message : String(error)}`);
+        });
         break;
       case "permission_settled":
         questions.get(body.requestId)?.abort();
@@ -132,7 +140,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         break;
     }
   };
-  async function answerPermission(requestId: string, from: string, body: Extract<ProtocolEnvelope["body"], { type: "permission_request" }>): Promise<void> {
+  async function answerPermission(
+    requestId: string,
+    from: string,
+    body: Extract<ProtocolEnvelope["body"], { type: "permission_request" }>,
+  ): Promise<void> {
     const open = new AbortController();
     questions.set(requestId, open);
     const decision = { decision: "ask", sticky: false, layer: "mode", reason: body.reason } as const;
@@ -140,9 +152,18 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     const answer = await screen.askHuman?.(body.alwaysRule, question, decision, AbortSignal.any([signal, open.signal]));
     questions.delete(requestId);
     if (open.signal.aborted) return;
-    if (answer === "always" && body.alwaysRule !== undefined) await opened.permissions.writeAlways(body.alwaysRule);
+    if (answer === "always") {
+      await opened.permissions.writeAlways(question, decision).catch((error: unknown) => {
+        screen.note(`The rule was not written: ${error instanceof Error ? error.message : String(error)}`);
+      });
+    }
     const approve = answer === "yes" || answer === "always";
-    await bus.mailbox.send(from, { type: "permission_response", requestId, approve, ...(answer === undefined ? { feedback: "nobody answered" } : {}) });
+    await bus.mailbox.send(from, {
+      type: "permission_response",
+      requestId,
+      approve,
+      ...(answer === undefined ? { feedback: "nobody answered" } : {}),
+    });
   }
 
   const mail = new MailReader({
@@ -154,9 +175,12 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
-  const deaths = new DeathWatch(bus, async (member) => howItEnded(member.paneId, spawn), onStep);
+  const deaths = new DeathWatch(bus, (member) => howItEnded(member, spawn), onStep);
   try {
-    const first: AgentInput = request.resumeNote === undefined ? await firstInput(team.goal, surroundings) : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
+    const first: AgentInput =
+      request.resumeNote === undefined
+        ? await firstInput(team.goal, surroundings)
+        : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
     return await runLead(
       first,
       {
@@ -181,10 +205,10 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   }
 }
 
-async function howItEnded(paneId: string | undefined, { backend }: SpawnContext): Promise<string> {
-  if (paneId === undefined) return "it never reported ready";
+async function howItEnded({ paneId, backendType }: TeammateInfo, { backend }: SpawnContext): Promise<string | undefined> {
+  if (paneId === undefined) return backendType === "in-process" ? undefined : "it never reported ready";
   const state = await backend.state(paneId);
-  if (state.alive) return "its process is gone, its pane is still there";
+  if (state.alive) return backendType === "in-process" ? undefined : "its process is gone, its pane is still there";
   if (state.signal !== undefined) return `ended by signal ${state.signal}`;
   return state.status === undefined ? "its process is gone" : `ended with exit status ${state.status}`;
 }

@@ -69,7 +69,6 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
   const bash: BashOptions = {
     outputFolder: spillFolder,
     env: shellEnvironment(env, request.shellEnv),
-    isReadOnly: permissions.isReadOnly,
     maskSecrets: permissions.maskSecrets,
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };

@@ -1,16 +1,16 @@
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { rm } from "node:fs/promises";
-import { appendLine } from "../platform/files.ts";
 import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { LEAD, type TeamConfig, type TeamEvent, type TeamStep, type TeamTask } from "../protocol/team.ts";
+import { LEAD, type TeamConfig, type TeamStep, type TeamTask } from "../protocol/team.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { converge } from "../team/converge/converge.ts";
 import type { UnmergedMember } from "../team/converge/report.ts";
 import type { LeadEnd } from "../team/lead.ts";
-import { runIntegrator } from "./integrator.ts";
+import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
+import { INTEGRATOR, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
 import type { WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -47,13 +47,13 @@ export type TeamOutcome = {
 /** A team from its first turn to its end: led, converged, tidied when all is well, kept whole when it is not. */
 export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: TeamScreen, signal: AbortSignal): Promise<TeamOutcome> {
   const { team, folder, ground, mode } = run;
-  const log = (agent: string, event: TeamEvent["event"]) => appendLine(join(folder, "log.jsonl"), { at: new Date().toISOString(), agent, event });
+  const log = new TeamLog(folder, screen.note);
   const onStep = (step: TeamStep) => {
-    void log(LEAD, step);
+    log.add(LEAD, step);
     screen.step(step);
   };
   const logged = (agent: string, show: (event: AgentEvent) => void) => (event: AgentEvent) => {
-    if (event.type !== "stream_text" && event.type !== "stream_thinking" && event.type !== "tool_progress") void log(agent, event);
+    log.add(agent, event);
     show(event);
   };
   await using bus = await openFileBus({
@@ -71,8 +71,21 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     onNote: screen.note,
     screenOf: screen.memberScreen,
   });
+  const following = new AbortController();
+  const followed = followSteps(folder, screen, following.signal);
   onStep({ type: "backend", ...run.choice });
-  const spawn = spawnContext({ surroundings, bus, teamFolder: folder, team: team.name, primary: ground.primary, backend, mode, headless: run.headless, onStep, onNote: screen.note });
+  const spawn = spawnContext({
+    surroundings,
+    bus,
+    teamFolder: folder,
+    team: team.name,
+    primary: ground.primary,
+    backend,
+    mode,
+    headless: run.headless,
+    onStep,
+    onNote: screen.note,
+  });
   const leadScreen: LeadScreen = { ...screen, event: logged(LEAD, screen.event) };
 
   const end = await runLeadAgent(
@@ -105,9 +118,11 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
                 mode: integratorMode(mode),
                 model: team.lead?.model,
                 ...mail,
-                askHuman: screen.askHuman ? (...question) => screen.askHuman?.(undefined, ...question) ?? Promise.resolve(undefined) : undefined,
+                askHuman: screen.askHuman
+                  ? (...question) => screen.askHuman?.(undefined, ...question) ?? Promise.resolve(undefined)
+                  : undefined,
                 askUser: screen.askUser,
-                onEvent: logged("integrator", screen.integrator),
+                onEvent: logged(INTEGRATOR, screen.integrator),
                 onStep,
               },
               jobSignal,
@@ -119,8 +134,16 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       screen: leadScreen,
     },
     signal,
-  );
-  return finish(end);
+  ).catch(async (error: unknown) => {
+    // A bug in the lead must not leave its team behind waiting.
+    await stopMembers(bus, backend, "the lead failed");
+    throw error;
+  });
+  following.abort();
+  await followed;
+  const outcome = await finish(end);
+  await log.flush();
+  return outcome;
 
   async function finish(ended: LeadEnd): Promise<TeamOutcome> {
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
@@ -131,10 +154,17 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const keeps = outcome.exitCode !== 0 || team.merge === false;
     if (keeps) {
       // A team that never had a member leaves nothing that could be gone on with.
-      if ((await bus.roster.read()).members.length === 0 && tasks.length === 0 && ended.type === "failed") await rm(folder, { recursive: true, force: true });
+      if ((await bus.roster.read()).members.length === 0 && tasks.length === 0 && ended.type === "failed")
+        await rm(folder, { recursive: true, force: true });
       return outcome;
     }
-    const cleaned = await cleanTeam({ bus, primary: ground.primary, checkout: ground.checkout, worktrees: spawn.worktrees, worktreeLock: spawn.worktreeLock });
+    const cleaned = await cleanTeam({
+      bus,
+      primary: ground.primary,
+      checkout: ground.checkout,
+      worktrees: spawn.worktrees,
+      worktreeLock: spawn.worktreeLock,
+    });
     onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };
   }
@@ -145,14 +175,29 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const left = (reason: string) => roster.members.map(({ name, branch }) => ({ name, branch, reason }));
     switch (ended.type) {
       case "interrupted":
-        return { ...base, exitCode: 130, unmerged: left("interrupted"), text: `Interrupted. All work is saved on the members' branches. ${resume}` };
+        return {
+          ...base,
+          exitCode: 130,
+          unmerged: left("interrupted"),
+          text: `Interrupted. All work is saved on the members' branches. ${resume}`,
+        };
       case "failed": {
         const kind = ended.end.error?.kind;
         const exitCode = kind === undefined || kind === "invalid_request" || kind === "context_length" ? 1 : 5;
-        return { ...base, exitCode, unmerged: left("the lead's model failed"), text: `${ended.end.error?.message ?? "The lead failed."}${roster.members.length > 0 ? ` ${resume}` : ""}` };
+        return {
+          ...base,
+          exitCode,
+          unmerged: left("the lead's model failed"),
+          text: `${ended.end.error?.message ?? "The lead failed."}${roster.members.length > 0 ? ` ${resume}` : ""}`,
+        };
       }
       case "nothing_to_merge":
-        return { ...base, exitCode: ended.allCompleted ? 0 : 1, unmerged: team.merge === false ? left("--no-merge") : [], text: ended.text };
+        return {
+          ...base,
+          exitCode: ended.allCompleted ? 0 : 1,
+          unmerged: team.merge === false ? left("--no-merge") : [],
+          text: ended.text,
+        };
       case "converged": {
         const { report } = ended;
         const open = tasks.filter((task) => task.status !== "completed" && task.status !== "cancelled");
@@ -171,6 +216,21 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       }
     }
   }
+}
+
+/** What teammates do, in processes of their own, shows in the lead's terminal as it happens: they write it into the team's log. */
+async function followSteps(folder: string, screen: TeamScreen, signal: AbortSignal): Promise<void> {
+  const path = logPath(folder);
+  const before = await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  const show = (line: string) => {
+    const entry = parseLogLine(line);
+    if (!entry || entry.agent === LEAD || entry.agent === INTEGRATOR) return;
+    if (entry.event.type === "task" || (entry.event.type === "message" && "from" in entry.event)) screen.step(entry.event);
+  };
+  await followLog(path, before, show, signal);
 }
 
 /** Merging is writing: a plan or default mode would ask for each edit of a conflict. */

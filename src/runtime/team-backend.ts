@@ -75,9 +75,22 @@ export type SpawnGround = {
   onNote: (text: string) => void;
 };
 
-export function spawnContext({ surroundings, bus, teamFolder, team, primary, backend, mode, headless, onStep, onNote }: SpawnGround): SpawnContext {
+export function spawnContext({
+  surroundings,
+  bus,
+  teamFolder,
+  team,
+  primary,
+  backend,
+  mode,
+  headless,
+  onStep,
+  onNote,
+}: SpawnGround): SpawnContext {
   const { data, env, flags, settings } = surroundings;
-  const passed = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && !["TMUX", "TMUX_PANE"].includes(entry[0]));
+  const passed = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !["TMUX", "TMUX_PANE"].includes(entry[0]),
+  );
   return {
     bus,
     teamFolder,

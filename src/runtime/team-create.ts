@@ -55,7 +55,9 @@ async function freeName({ name, goal }: TeamRequest, teams: string): Promise<str
     const problem = badTeamName(name);
     if (problem) throw new UserError(problem);
     if (await exists(join(teams, name))) {
-      throw new UserError(`There is a team "${name}" already. Go on with it: roocode team resume ${name}; or tidy it away: roocode team clean ${name}`);
+      throw new UserError(
+        `There is a team "${name}" already. Go on with it: roocode team resume ${name}; or tidy it away: roocode team clean ${name}`,
+      );
     }
     return name;
   }

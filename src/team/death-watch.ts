@@ -1,6 +1,5 @@
 import { commitsSince } from "../platform/commit.ts";
 import { git } from "../platform/git.ts";
-import { isAlive } from "../platform/process.ts";
 import type { TeamBus, TeammateInfo, TeamStep } from "../protocol/team.ts";
 import { releaseDead } from "./release-dead.ts";
 
@@ -10,11 +9,12 @@ import { releaseDead } from "./release-dead.ts";
  */
 export class DeathWatch {
   readonly #bus: TeamBus;
-  readonly #howItEnded: (member: TeammateInfo) => Promise<string>;
+  /** Undefined while it lives. */
+  readonly #howItEnded: (member: TeammateInfo) => Promise<string | undefined>;
   readonly #onStep: (step: TeamStep) => void;
   readonly #told = new Set<string>();
 
-  constructor(bus: TeamBus, howItEnded: (member: TeammateInfo) => Promise<string>, onStep: (step: TeamStep) => void) {
+  constructor(bus: TeamBus, howItEnded: (member: TeammateInfo) => Promise<string | undefined>, onStep: (step: TeamStep) => void) {
     this.#bus = bus;
     this.#howItEnded = howItEnded;
     this.#onStep = onStep;
@@ -23,17 +23,26 @@ export class DeathWatch {
   /** Texts for the lead about members that died since the last look. */
   async look(): Promise<string[]> {
     const states = await this.#bus.presence.list();
+    const gone = new Set(states.filter((state) => ["dead", "stopped", "failed"].includes(state.status)).map((state) => state.name));
     const dead = new Set(states.filter((state) => state.status === "dead").map((state) => state.name));
-    if (dead.size === 0) return [];
     const texts: string[] = [];
     for (const member of (await this.#bus.roster.read()).members) {
       const key = `${member.name}.${member.epoch}`;
-      if (!dead.has(member.name) || this.#told.has(key)) continue;
-      this.#told.add(key);
+      if (this.#told.has(key) || (gone.has(member.name) && !dead.has(member.name))) continue;
+      // A member that has not reported ready is the spawn's matter.
+      const isInside = member.backendType === "in-process" && member.process !== undefined;
+      if (!dead.has(member.name) && !isInside) continue;
       const how = await this.#howItEnded(member);
+      if (how === undefined) continue;
+      this.#told.add(key);
       this.#onStep({ type: "dead", name: member.name, how });
       const left = await describeWork(member);
-      const released = await releaseDead(this.#bus.tasks, isAlive, async () => left);
+      // By name, not by process: teammates inside the lead share its pid.
+      const released = await releaseDead(
+        this.#bus.tasks,
+        (claim) => claim.owner !== member.name,
+        async () => left,
+      );
       const tasks = released.length > 0 ? ` Back on the list: ${released.map((task) => `${task.id} (${task.subject})`).join(", ")}.` : "";
       texts.push(
         `<task-notification from="${member.name}" status="dead">\n${member.name}'s process is gone: ${how}. ${left}${tasks} A message to ${member.name} starts it again with all it knew.\n</task-notification>`,

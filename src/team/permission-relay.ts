@@ -49,7 +49,8 @@ export class PermissionRelay {
       // A pane whose input is at its end answers nothing; the lead's terminal still may.
       if (this.#ownPane) answers.push(this.#ownPane(request, decision, both).then((answer) => answer ?? fromLead));
       const answer = await Promise.race(answers);
-      if (this.#open.delete(id) && !this.#answered.delete(id)) await this.#mailbox.send(LEAD, { type: "permission_settled", requestId: id });
+      if (this.#open.delete(id) && !this.#answered.delete(id))
+        await this.#mailbox.send(LEAD, { type: "permission_settled", requestId: id });
       return answer;
     } finally {
       this.#open.delete(id);

@@ -2,6 +2,7 @@ import type { Agent, AgentEvent, AgentInput, LoopComplete } from "../protocol/ag
 import { userText } from "../protocol/message.ts";
 import { LEAD, type MemberStatus, type TeamBus } from "../protocol/team.ts";
 import type { MailReader } from "./mail-reader.ts";
+import { releaseDead } from "./release-dead.ts";
 
 export type WorkerOptions = {
   self: string;
@@ -100,8 +101,19 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
     return own ? `wip: ${own.subject}` : `wip: unfinished work of ${self}`;
   }
 
+  /** Its work is saved; what it had claimed is free for others, with a word on where the work lies. */
+  async function giveBackTasks(): Promise<void> {
+    const note = `${self} stopped while working on this; what it did is on its branch.`;
+    await releaseDead(
+      bus.tasks,
+      (claim) => claim.owner !== self,
+      async () => note,
+    );
+  }
+
   async function stop({ save }: WorkerOptions): Promise<WorkerEnd> {
     await save(await subjectOfWork(options));
+    await giveBackTasks();
     const { requestId } = control.shutdown ?? {};
     await bus.roster.update((team) => withMember(team, self, { isActive: false, stoppedAt: new Date().toISOString() }));
     if (requestId !== undefined) await bus.mailbox.send(LEAD, { type: "shutdown_response", requestId, approve: true });

@@ -3,9 +3,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** "cut" destroys the socket; "hang" says nothing more until the client goes. */
-export type RawStep = string | Uint8Array | { pauseMs: number } | "cut" | "hang";
+type RawStep = string | Uint8Array | { pauseMs: number } | "cut" | "hang";
 export type RawReply = { status?: number; headers?: Record<string, string>; steps: readonly RawStep[] };
-export type RawRequest = { path: string; headers: IncomingHttpHeaders; body: string };
+type RawRequest = { path: string; headers: IncomingHttpHeaders; body: string };
 export type RawServer = AsyncDisposable & {
   url: string;
   requests: RawRequest[];

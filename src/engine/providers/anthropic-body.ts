@@ -82,12 +82,9 @@ function toResult(block: ToolResultBlock, ids: MessageIds): WireBlock {
 }
 
 function toContent(block: TextBlock | ImageBlock): WireBlock[] {
-  switch (block.type) {
-    case "text":
-      return isBlank(block.text) ? [] : [{ type: "text", text: block.text }];
-    case "image":
-      return [{ type: "image", source: { type: "base64", media_type: block.mediaType, data: block.data } }];
-  }
+  if (block.type === "text") return isBlank(block.text) ? [] : [{ type: "text", text: block.text }];
+  if (block.type !== "image") return [];
+  return [{ type: "image", source: { type: "base64", media_type: block.mediaType, data: block.data } }];
 }
 
 function assistantBlocks(message: AssistantMessage, model: string, provider: string, ids: MessageIds): WireBlock[] {
@@ -95,6 +92,7 @@ function assistantBlocks(message: AssistantMessage, model: string, provider: str
   return message.content.flatMap((block) => {
     if (block.type === "thinking" || block.type === "opaque") return isOwn ? ownBlock(block) : [];
     if (block.type === "text") return toContent(block);
+    if (block.type !== "tool_use") return [];
     const input = block.malformed === undefined ? block.input : {};
     return [{ type: "tool_use", id: ids.ofCall(message, block.id), name: block.name, input }];
   });

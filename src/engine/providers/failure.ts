@@ -10,8 +10,8 @@ export function failure(kind: ModelErrorKind, text: string): ModelFailure {
 }
 
 const CONTEXT_LENGTH =
-  /prompt is too long|context[ _]length|context window|maximum context|max(imum)? (prompt|input) (length|tokens)|too many tokens|input (is too long|length and `max_tokens` exceed)|exceeds? the (available|model's|maximum) context|exceed_context_size/i;
-const QUOTA = /insufficient_quota|billing|credit balance|spend(ing)?[ _]limit|exceeded your current quota|payment required/i;
+  /prompt is too long|context[ _]length|context window|maximum context|max(imum)? (prompt|input) (length|tokens)|input (is too long|length and `max_tokens` exceed)|exceeds? the (available|model's|maximum) context|exceed_context_size/i;
+const QUOTA = /insufficient_quota|billing_|credit balance|spend(ing)?[ _]limit|exceeded your current quota|payment required/i;
 const AUTH = /authentication_error|permission_error|invalid_api_key|incorrect api key|invalid x-api-key|unauthorized/i;
 const INVALID = /invalid_request|not_found|unsupported|bad_request/i;
 
@@ -26,7 +26,8 @@ export function serverFailure(error: unknown, status?: number): ModelFailure {
 }
 
 function failureKind(words: string, status: number | undefined): ModelErrorKind {
-  if (CONTEXT_LENGTH.test(words) || status === 413) return "context_length";
+  // A limit of tokens a minute is told in much the same words.
+  if (status !== 429 && (CONTEXT_LENGTH.test(words) || status === 413)) return "context_length";
   if (QUOTA.test(words) || status === 402) return "quota";
   if (AUTH.test(words) || status === 401 || status === 403) return "auth";
   if (/rate_limit/i.test(words) || status === 429) return "rate_limit";
@@ -53,8 +54,11 @@ export function requestFailure(error: unknown, baseUrl: string): ModelFailure {
   if (status < 400)
     return failure("invalid_request", `${status}: ${baseUrl} redirects${location ? ` to ${location}` : ""}. Set baseUrl to the new place.`);
   const failed = serverFailure(body, status);
-  const retryAfterMs = failed.retryable ? retryAfter(error) : undefined;
-  return retryAfterMs === undefined ? failed : { ...failed, retryAfterMs };
+  const retryAfterMs = retryAfter(error);
+  if (retryAfterMs === undefined) return failed;
+  // Some say "quota" of a limit a minute; whoever names a time means that it passes.
+  const passes = failed.retryable || (failed.kind === "quota" && status === 429);
+  return passes ? { ...failed, kind: failed.retryable ? failed.kind : "rate_limit", retryable: true, retryAfterMs } : failed;
 }
 
 function retryAfter(error: unknown): number | undefined {

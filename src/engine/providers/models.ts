@@ -1,4 +1,4 @@
-export const ALIASES = ["sonnet", "opus", "haiku"] as const;
+const ALIASES = ["sonnet", "opus", "haiku"] as const;
 export type ModelAlias = (typeof ALIASES)[number];
 export type Protocol = "anthropic" | "openai";
 

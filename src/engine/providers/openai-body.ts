@@ -49,7 +49,7 @@ function toToolMessage(result: ToolResultBlock, ids: MessageIds): WireMessage {
 
 /** Plain text where there is no image: the oldest servers know nothing else. */
 function userContent(blocks: readonly (TextBlock | ImageBlock)[]): unknown {
-  const kept = blocks.filter((block) => block.type === "image" || block.text.trim() !== "");
+  const kept = blocks.filter((block) => block.type === "image" || (block.type === "text" && block.text.trim() !== ""));
   if (kept.length === 0) return undefined;
   if (kept.every((block) => block.type === "text")) return kept.map((block) => block.text).join("\n\n");
   return kept.map((block) =>

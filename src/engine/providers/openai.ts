@@ -1,9 +1,9 @@
-import type { OpenAI } from "openai/client";
 import type { ModelClient } from "../../protocol/model.ts";
 import { compatOf } from "./compat.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { usedCallIds } from "./message-ids.ts";
 import { toOpenAIBody } from "./openai-body.ts";
+import type { ChatSdk } from "./openai-sdk.ts";
 import { OpenAIAnswer } from "./openai-stream.ts";
 import type { ProxyEnvironment } from "./proxy.ts";
 import { STREAM_LIMITS, type StreamLimits, streamAnswer } from "./stream-answer.ts";
@@ -24,10 +24,10 @@ export type OpenAIClientOptions = {
 export function openAIClient(options: OpenAIClientOptions): ModelClient {
   const fetch = createHttpFetch(options.env);
   const bodyOptions = { ...options, compat: compatOf(options.baseUrl) };
-  let loaded: Promise<OpenAI> | undefined;
+  let loaded: Promise<ChatSdk> | undefined;
   const loadSdk = async () => {
-    const { OpenAI } = await import("./openai-sdk.ts");
-    return new OpenAI({
+    const { ChatSdk } = await import("./openai-sdk.ts");
+    return new ChatSdk({
       apiKey: options.apiKey || "none",
       baseURL: options.baseUrl,
       defaultHeaders: options.headers ?? {},

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /** One entry of the `providers` section. What is absent comes from the preset of the same name, if there is one. */
-export const ProviderSettingsSchema = z.strictObject({
+const ProviderSettingsSchema = z.strictObject({
   name: z.string().regex(/^[^/\s]+$/, "A provider's name has no slash and no space."),
   protocol: z.enum(["anthropic", "openai", "openai-responses"]).optional(),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),

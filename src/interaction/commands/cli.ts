@@ -1,7 +1,9 @@
 import yargs from "yargs";
 import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
+import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
+import { teamCommands } from "./team-commands.ts";
 
 /** Reads the command line and runs one command; resolves with its exit code. */
 export async function runCommandLine(argv: readonly string[], version: string): Promise<number> {
@@ -45,6 +47,37 @@ export async function runCommandLine(argv: readonly string[], version: string): 
         return run(import("./chat.ts").then(({ chatCommand }) => chatCommand(common)));
       },
     )
+    .command("team", 'A team of agents: roocode team "goal", or one of its commands', (builder) => teamCommands(builder, run, doubleDash))
+    .command(
+      "worker",
+      "Be a teammate in this terminal",
+      (builder) =>
+        builder.option("team", { type: "string", demandOption: true, describe: "Name of the team" }).option("name", {
+          type: "string",
+          demandOption: true,
+          describe: "A new name joins; that of a dead or stopped member takes over its work",
+        }),
+      (args) => run(import("./worker.ts").then(({ workerCommand }) => workerCommand(args))),
+    )
+    .command(
+      "demo",
+      "A whole team on a sample repository with scripted answers: no key, no network, no AI",
+      (builder) =>
+        builder.option("dir", { type: "string", describe: "Make the sample repository here and keep it" }).option("backend", {
+          choices: ["auto", "tmux", "process", "in-process"] as const,
+          default: "auto" as const,
+          describe: "Where teammates run",
+        }),
+      (args) => run(import("./demo.ts").then(({ demoCommand }) => demoCommand(args))),
+    )
+    .command("permissions", "What would be allowed, asked or denied, and why", (builder) =>
+      builder.command(
+        "check",
+        "Decide one call (--tool, --input), or calls as JSON lines on stdin; runs nothing",
+        (check) => check.option("tool", { type: "string" }).option("input", { type: "string", describe: "The call's input as JSON" }),
+        (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
+      ),
+    )
     .command("debug", false, (builder) =>
       builder.command(
         "stream",
@@ -53,7 +86,7 @@ export async function runCommandLine(argv: readonly string[], version: string): 
         ({ protocol }) =>
           run(
             import("./debug-stream.ts").then(async ({ debugStream }) => {
-              await debugStream(protocol, process.stdin, (line) => process.stdout.write(line));
+              await debugStream(protocol, process.stdin, (line) => process.stdout.write(`${line}\n`));
               return 0;
             }),
           ),

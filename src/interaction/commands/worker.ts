@@ -1,3 +1,48 @@
+import { startWorker, type WorkerScreen } from "../../runtime/start-worker.ts";
+import type { Boot } from "../../team/boot.ts";
+import { takeBoot } from "../../team/boot.ts";
+import { WorkerControl } from "../../team/worker.ts";
+import { PlainScreen } from "../plain.ts";
+
+/** What a pane or a headless process runs: the boot file says who it is. */
 export async function bootWorker(path: string): Promise<number> {
-  return path.length;
+  return runAs(await takeBoot(path));
+}
+
+/** `roocode worker --team x --name alice`: a new name joins, that of a dead or stopped member takes over its work. */
+export async function workerCommand(args: { team: string; name: string; model?: string | undefined }): Promise<number> {
+  const { joinTeam } = await import("../../runtime/join-team.ts");
+  return runAs(await joinTeam(args, process.cwd(), process.env));
+}
+
+async function runAs(boot: Boot): Promise<number> {
+  // Of the pane's own environment only the terminal's part stays: keys and paths are the lead's.
+  const { TERM, TMUX, TMUX_PANE } = process.env;
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, boot.env, { ...(TERM ? { TERM } : {}), ...(TMUX ? { TMUX } : {}), ...(TMUX_PANE ? { TMUX_PANE } : {}) });
+
+  const control = new WorkerControl();
+  const onSignal = () => control.requestShutdown("its process was asked to end");
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  process.on("SIGHUP", onSignal);
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: isTerminal && !process.env.NO_COLOR });
+  screen.line(`${boot.name}, teammate in team "${boot.team}"`);
+  await startWorker(boot, workerScreen(screen, isTerminal), new AbortController().signal, control);
+  return 0;
+}
+
+function workerScreen(screen: PlainScreen, isTerminal: boolean): WorkerScreen {
+  return {
+    event: (event) => screen.event(event),
+    status: (status, detail) => screen.dim(`[${status}${detail ? `: ${detail}` : ""}]`),
+    note: (text) => screen.dim(text),
+    ...(isTerminal
+      ? {
+          askHuman: (request, decision, signal) => screen.askPermission(request, decision, undefined, signal),
+          askUser: (question, options, signal) => screen.ask(`${question} ${options.join(" / ")}\n> `, signal),
+        }
+      : {}),
+  };
 }

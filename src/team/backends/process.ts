@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { readTextOrUndefined } from "../../platform/files.ts";
 import { processStart, stopTree } from "../../platform/process.ts";
@@ -27,7 +28,7 @@ export function processBackend({ logFolder, untilReady }: { logFolder: string; u
       });
       child.on("exit", (code, signal) => {
         how = signal ? `it was ended by ${signal}` : `it ended with exit status ${code}`;
-        ended.set(id, code === null ? {} : { status: code });
+        ended.set(id, signal ? { signal: constants.signals[signal] } : { status: code ?? 0 });
       });
       // The member outlives the lead.
       child.unref();

@@ -16,8 +16,6 @@ export type BashOptions = {
   /** Where output that is too large for the model is kept. */
   outputFolder: string;
   env: NodeJS.ProcessEnv;
-  /** Commands that only read may run beside others. */
-  isReadOnly: (command: string) => boolean;
   defaultTimeoutMs?: number;
   maskSecrets?: (text: string) => string;
   /** Wraps the argument vector, for the OS sandbox. */
@@ -57,7 +55,7 @@ export function bashTool(state: ShellState, options: BashOptions): Tool {
       "Runs a command line in bash, in the working folder; cd is kept for the next call, variables are not. Standard input is closed, so nothing interactive works: give flags such as -y. Returns output (stdout and stderr) and a non-zero exit code; long output keeps head and tail, the whole is in a file. Stopped with all that it started after timeout. Use ReadFile, Glob, Grep and EditFile rather than cat, find, grep and sed. Quote paths with blanks.",
     schema,
     access: ({ command }) => ({ kind: "command", subject: command }),
-    isConcurrencySafe: ({ command, run_in_background }) => !run_in_background && options.isReadOnly(command),
+    isConcurrencySafe: ({ command, run_in_background }) => !run_in_background && looksIndependent(command),
     async run(input, { callId, signal, progress }) {
       if (!existsSync(state.cwd)) return errorResult(`The working folder ${state.cwd} is gone.`);
       mkdirSync(options.outputFolder, { recursive: true, mode: 0o700 });
@@ -159,6 +157,14 @@ function startInBackground(command: string, state: ShellState, options: BashOpti
   });
   return textResult(
     `Started ${id} in the background (process group ${child.pid}). Its output goes to ${path}; it ends with this session, or with: kill -- -${child.pid}`,
+  );
+}
+
+/** One plain command that only looks: it may run beside others. No judgement on safety, which decides for itself. */
+function looksIndependent(command: string): boolean {
+  return (
+    /^[\w\s./@:=,+~^%'"*?-]+$/.test(command) &&
+    /^\s*(?:ls|cat|head|tail|wc|stat|file|pwd|sleep|echo|rg|grep|du|git (?:status|log|show|diff|blame|ls-files|rev-parse))\b/.test(command)
   );
 }
 

@@ -271,3 +271,17 @@ test("arguments that are no JSON object are kept as text beside an empty input",
   const end = (await collect(parseOpenAI(inPieces(vectorBytes("oai-args-invalid-json"), 50), { provider: "p", model: "m" }))).at(-1);
   expect(end).toMatchObject({ message: { content: [{ input: {}, malformed: '{"path":"a", text: oops' }, { input: { path: "b" } }] } });
 });
+
+test("a block of a later version in the history is left out, not sent and not fatal", () => {
+  // What a session file of a later version could hold.
+  const strange = JSON.parse('{"type":"hologram","data":"z"}') as { type: "text"; text: string };
+  const history: Message[] = [
+    { role: "user", content: [{ type: "text", text: "x" }, strange] },
+    assistant([{ type: "text", text: "y" }, strange]),
+  ];
+  expect(JSON.stringify([anthropicMessages(...history), openAIMessages(...history)])).not.toContain("hologram");
+  expect(openAIMessages(...history)).toEqual([
+    { role: "user", content: "x" },
+    { role: "assistant", content: "y" },
+  ]);
+});

@@ -125,6 +125,24 @@ describe.each(CASES)("$protocol over real HTTP", ({ client, path, happy, beginni
     });
   });
 
+  test("the reason is found where other servers put it", async () => {
+    const body = (text: string, code = 400): RawReply => ({ status: code, headers: json, steps: [text] });
+    expect(await failedWith(body('{"object":"error","message":"This model\'s maximum context length is 4096 tokens"}'))).toMatchObject({
+      kind: "context_length",
+    });
+    expect(await failedWith(body('{"error":"model \\"x\\" not found, try pulling it first"}', 404))).toMatchObject({
+      text: expect.stringContaining("try pulling it first"),
+    });
+    expect(await failedWith(body('{"detail":"Not Found"}', 404))).toMatchObject({
+      kind: "invalid_request",
+      text: expect.stringContaining("Not Found"),
+    });
+    expect(await failedWith(body("plain words", 400))).toMatchObject({
+      kind: "invalid_request",
+      text: expect.stringContaining("plain words"),
+    });
+  });
+
   test("a 400 that says the prompt is too long is context_length", async () => {
     const failed = await failedWith(status(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"));
     expect(failed).toMatchObject({ kind: "context_length", retryable: false, text: expect.stringContaining("200000") });
@@ -157,7 +175,7 @@ describe.each(CASES)("$protocol over real HTTP", ({ client, path, happy, beginni
     expect(events[0]).toMatchObject({ text: "429: slow down (the server asks to wait 3600 s, until 2026-12-01T11:00:00.000Z)" });
   });
 
-  test("429 for a spent quota is not retryable", async () => {
+  test("429 for a spent quota is not retryable, unless a time is named", async () => {
     expect(await failedWith(status(429, "insufficient_quota", "You exceeded your current quota"))).toMatchObject({
       kind: "quota",
       retryable: false,

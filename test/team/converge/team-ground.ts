@@ -115,7 +115,7 @@ export async function teamGround({
 
 async function runScript(script: Script, job: IntegratorJob, signal: AbortSignal, outputFolder: string): Promise<LoopComplete> {
   const state = new ShellState(job.worktree);
-  const tool = job.guard(bashTool(state, { outputFolder, env: shellEnvironment(process.env), isReadOnly: () => false }));
+  const tool = job.guard(bashTool(state, { outputFolder, env: shellEnvironment(process.env) }));
   let calls = 0;
   const bash = async (command: string): Promise<Said> => {
     calls += 1;

@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { isErrno } from "../../platform/files.ts";
+import { gitText } from "../../platform/git.ts";
+import { runCommand } from "../../platform/process.ts";
+import { UserError } from "../../protocol/errors.ts";
+import type { BackendKind } from "../../protocol/team.ts";
+import { readPlan } from "../demo/plan.ts";
+import { SAMPLE_REPOSITORY } from "../demo/sample-repository.ts";
+import { startScriptedModel } from "../demo/scripted-model.ts";
+
+export type DemoArguments = {
+  /** The sample repository is made here and stays; without it, it is gone at the end. */
+  dir?: string | undefined;
+  backend: BackendKind | "auto";
+  protocol?: "anthropic" | "openai";
+  /** Before each answer of the scripted model, so that one can watch. */
+  latencyMs?: number;
+};
+
+const LABEL = "DEMO: scripted answers, no AI.";
+const GOAL = "[scripted answers, no AI] Harden the auth module: sessions end, failed logins lock a name out";
+const CHECK = "node --test";
+
+/** `roocode demo`: the real product on a repository of its own; only the model's answers are scripted. Gives the exit code. */
+export async function demoCommand(args: DemoArguments): Promise<number> {
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+  const base = await realpath(await mkdtemp(join(tmpdir(), "roocode-demo-")));
+  let code = 1;
+  try {
+    const folder = args.dir === undefined ? join(base, "auth-sample") : resolve(args.dir);
+    await makeSample(folder);
+    const { default: planFile } = await import("../demo/demo-plan.json", { with: { type: "json" } });
+    const plan = readPlan(planFile);
+    await using model = await startScriptedModel({ plan, latencyMs: args.latencyMs ?? 0 });
+    say(`${LABEL} The team, its worktrees, mail, tasks, tests and merges are real; it works on ${folder}.`);
+    code = await runTeam(args, folder, demoEnvironment(args.protocol ?? "anthropic", model, join(base, "home")));
+    say(`\n${await gitText(folder, ["log", "--graph", "--oneline", "--all"])}\n`);
+    const tests = await runCommand(process.execPath, ["--test"], { cwd: folder, env: process.env });
+    say(`${tests.exitCode === 0 ? "The sample's tests pass" : "The sample's tests FAIL"} on the merged result (${CHECK}).`);
+    if (tests.exitCode !== 0) {
+      say(tests.stdout.trim());
+      code ||= 1;
+    }
+    return code;
+  } finally {
+    // What went wrong should be looked at.
+    const isKept = code !== 0 && code !== 130;
+    if (isKept) say(`Kept for a look: ${base}`);
+    else await rm(base, { recursive: true, force: true, maxRetries: 5 });
+    if (args.dir !== undefined) say(`The sample repository is in ${resolve(args.dir)}.`);
+    else if (!isKept) say("The sample repository was temporary and is gone; --dir FOLDER keeps it.");
+    say(`${LABEL} For real work set ANTHROPIC_API_KEY or OPENAI_API_KEY and run: roocode team "goal"`);
+  }
+}
+
+async function runTeam({ backend }: DemoArguments, cwd: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const { teamCommand } = await import("./team.ts");
+  return teamCommand(
+    {
+      goal: GOAL,
+      name: "demo",
+      backend,
+      teammates: 4,
+      check: CHECK,
+      merge: true,
+      coordinator: true,
+      layout: "auto",
+      print: false,
+      outputFormat: "text",
+      // Only on its own sample: nothing of the user's is in reach of what the script runs.
+      permissionMode: "bypassPermissions",
+    },
+    { cwd, env },
+  );
+}
+
+/** A repository with one commit, in a folder that is empty or not there yet. */
+async function makeSample(folder: string): Promise<void> {
+  const found = await readdir(folder).catch((error: unknown) => {
+    if (isErrno(error, "ENOENT")) return [];
+    if (isErrno(error, "ENOTDIR")) throw new UserError(`${folder} is a file. Give a folder that is empty or not there yet.`);
+    throw error;
+  });
+  if (found.length > 0) throw new UserError(`${folder} is not empty. The demo works on its own sample only: give a new folder.`);
+  for (const [path, content] of Object.entries(SAMPLE_REPOSITORY)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  await gitText(folder, ["init", "--quiet", "--initial-branch=main"]);
+  for (const [key, value] of [
+    ["user.name", "RooCode demo"],
+    ["user.email", "demo@localhost"],
+    ["commit.gpgSign", "false"],
+  ] as const)
+    await gitText(folder, ["config", key, value]);
+  await gitText(folder, ["add", "--all"]);
+  await gitText(folder, ["commit", "--quiet", "--message", "A small auth module"]);
+}
+
+/** The user's environment without what would reach another model or other data. */
+function demoEnvironment(
+  protocol: "anthropic" | "openai",
+  { anthropicUrl, openaiUrl }: { anthropicUrl: string; openaiUrl: string },
+  home: string,
+): NodeJS.ProcessEnv {
+  const others = /^(?:ROOCODE_|ANTHROPIC_|OPENAI_)|_API_KEY$|_PROXY$/i;
+  const env: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !others.test(name)));
+  env.ROOCODE_HOME = home;
+  if (protocol === "anthropic") Object.assign(env, { ANTHROPIC_BASE_URL: anthropicUrl, ANTHROPIC_API_KEY: "scripted" });
+  else Object.assign(env, { OPENAI_BASE_URL: openaiUrl, OPENAI_API_KEY: "scripted" });
+  return env;
+}

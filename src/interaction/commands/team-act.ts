@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isAlive, stopTree } from "../../platform/process.ts";
+import { UserError } from "../../protocol/errors.ts";
+import { LEAD } from "../../protocol/team.ts";
+import { teamFolder } from "../../runtime/find-team.ts";
+import type { Surroundings } from "../../runtime/surroundings.ts";
+import { cleanUp } from "../../runtime/team-clean.ts";
+import { agentNameRegistry } from "../../team/agent-name-registry.ts";
+import { openFileBus, readTeam } from "../../team/bus/file/open.ts";
+
+type Output = (text: string) => void;
+const STOP_MS = 40_000;
+
+export async function sendToMember(
+  surroundings: Surroundings,
+  name: string,
+  to: string,
+  text: string,
+  json: boolean,
+  write: Output,
+): Promise<number> {
+  const folder = await teamFolder(surroundings.data, name);
+  const { team, presence } = await readTeam(folder);
+  const member = agentNameRegistry(team).get(to);
+  if (member === undefined || member === LEAD) {
+    throw new UserError(
+      `"${to}" is no teammate of team "${name}". Teammates: ${team.members.map((one) => one.name).join(", ") || "none yet"}.`,
+    );
+  }
+  if (text.trim() === "") throw new UserError("The message is empty.");
+  // A person at a terminal speaks with the lead's voice: teammates take work from it.
+  await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  const summary = text.split(/\s+/).slice(0, 8).join(" ").slice(0, 100);
+  const id = await bus.mailbox.send(member, { type: "message", summary, text });
+  const state = presence.find((one) => one.name === member)?.status ?? "starting";
+  write(json ? `${JSON.stringify({ id, to: member, delivered: true, state })}\n` : `Delivered to ${member}, who is ${state}.\n`);
+  return 0;
+}
+
+/** Asks the lead to end its team, as Ctrl+C does; without a lead, each member. All work is committed by then. */
+export async function stopTeam(surroundings: Surroundings, name: string, json: boolean, write: Output): Promise<number> {
+  const folder = await teamFolder(surroundings.data, name);
+  const { team } = await readTeam(folder);
+  const leadProcess = team.lead?.process;
+  if (leadProcess && isAlive(leadProcess)) process.kill(leadProcess.pid, "SIGINT");
+  else {
+    await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+    for (const member of team.members) {
+      if (member.process && isAlive(member.process))
+        await bus.mailbox.send(member.name, { type: "shutdown_request", text: "stopped by hand" });
+    }
+  }
+  const until = Date.now() + STOP_MS;
+  const living = () => [leadProcess, ...team.members.map((member) => member.process)].filter((one) => one !== undefined && isAlive(one));
+  while (living().length > 0 && Date.now() < until) await sleep(100);
+  const forced = living();
+  for (const one of forced) if (one) await stopTree(one.pid);
+  const text = `Team ${name} is stopped${forced.length > 0 ? `; ${forced.length} processes had to be ended` : ""}. Go on with: roocode team resume ${name}`;
+  write(json ? `${JSON.stringify({ team: name, stopped: true, forced: forced.length })}\n` : `${text}\n`);
+  return 0;
+}
+
+export async function cleanCommand(
+  surroundings: Surroundings,
+  name: string,
+  options: { json: boolean; force: boolean },
+  write: Output,
+): Promise<number> {
+  const { removed, kept, text } = await cleanUp(surroundings, name, options.force);
+  write(options.json ? `${JSON.stringify({ team: name, removed, kept })}\n` : `${text}\n`);
+  return kept.length > 0 ? 3 : 0;
+}

@@ -1,0 +1,106 @@
+import type { Argv } from "yargs";
+import { readSurroundings } from "../../runtime/surroundings.ts";
+import { globalFlags } from "../global-flags.ts";
+import { OUTPUT_FORMATS } from "../print.ts";
+
+const BACKENDS = ["auto", "tmux", "iterm2", "process", "in-process"] as const;
+const LAYOUTS = ["auto", "split", "window"] as const;
+type Run = (command: Promise<number>) => Promise<void>;
+
+const write = (text: string) => process.stdout.write(text);
+const here = () => readSurroundings(process.cwd(), process.env, {});
+
+/** `roocode team …`; each command loads what it needs when it runs. */
+export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<string, unknown>) => string[]): Argv {
+  return cli
+    .command(
+      "$0 [goal..]",
+      "Create a team and run it to convergence",
+      (builder) =>
+        builder
+          .positional("goal", { type: "string", array: true })
+          .option("name", { type: "string", describe: "Name of the team; made from the goal unless given" })
+          .option("teammates", { type: "number", describe: "How many teammates may run at once (4, at most 16)" })
+          .option("backend", { choices: BACKENDS, default: "auto" as const, describe: "Where teammates run" })
+          .option("check", { type: "string", describe: 'Command that the merged result must pass, for example "npm test"' })
+          .option("layout", {
+            choices: LAYOUTS,
+            default: "auto" as const,
+            describe: "tmux: split the lead's window, or windows of their own",
+          })
+          .option("merge", { type: "boolean", default: true, describe: "--no-merge leaves the branches" })
+          .option("coordinator", { type: "boolean", default: true, describe: "--no-coordinator leaves the lead its code tools" })
+          .option("print", { alias: "p", type: "boolean", default: false, describe: "Never ask; result on stdout, the rest on stderr" })
+          .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const }),
+      (args) => {
+        const goal = [...(args.goal ?? []), ...doubleDash(args)].join(" ");
+        return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, ...globalFlags(args), goal })));
+      },
+    )
+    .command("list", "Teams that run or were kept", json, ({ json: asJson }) =>
+      run(import("./team-look.ts").then(async ({ listTeams }) => listTeams((await here()).data, asJson, write))),
+    )
+    .command("status <team>", "Members and tasks of a team, now", named, (args) =>
+      run(import("./team-look.ts").then(async ({ showStatus }) => showStatus((await here()).data, args.team, args.json, write))),
+    )
+    .command(
+      "log <team>",
+      "What happened in a team",
+      (builder) => named(builder).option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on as more happens" }),
+      (args) => run(import("./team-look.ts").then(async ({ showLog }) => showLog((await here()).data, args.team, args, write))),
+    )
+    .command(
+      "send <team> <member> <text..>",
+      "Write to a teammate",
+      (builder) =>
+        named(builder)
+          .positional("member", { type: "string", demandOption: true })
+          .positional("text", { type: "string", array: true, demandOption: true }),
+      (args) =>
+        run(
+          import("./team-act.ts").then(async ({ sendToMember }) =>
+            sendToMember(await here(), args.team, args.member, [...args.text, ...doubleDash(args)].join(" "), args.json, write),
+          ),
+        ),
+    )
+    .command("stop <team>", "Ask a team to stop; its work is saved", named, (args) =>
+      run(import("./team-act.ts").then(async ({ stopTeam }) => stopTeam(await here(), args.team, args.json, write))),
+    )
+    .command(
+      "resume <team>",
+      "Go on with a team whose lead is gone",
+      (builder) =>
+        named(builder)
+          .option("teammates", { type: "number" })
+          .option("layout", { choices: LAYOUTS, default: "auto" as const })
+          .option("coordinator", { type: "boolean", default: true })
+          .option("print", { alias: "p", type: "boolean", default: false })
+          .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const }),
+      (args) =>
+        run(
+          Promise.all([import("./team.ts"), import("../../runtime/team-resume.ts")]).then(async ([{ lead }, { resumeTeam }]) => {
+            const resumed = await resumeTeam(await readSurroundings(process.cwd(), process.env, globalFlags(args)), args.team);
+            return lead(resumed.surroundings, resumed, args, resumed.note);
+          }),
+        ),
+    )
+    .command(
+      "clean <team>",
+      "Remove what is proven merged; keep and name the rest",
+      (builder) =>
+        named(builder).option("force", {
+          type: "boolean",
+          default: false,
+          describe: "Remove unmerged work too; a rescue ref keeps it for 30 days",
+        }),
+      (args) => run(import("./team-act.ts").then(async ({ cleanCommand }) => cleanCommand(await here(), args.team, args, write))),
+    );
+}
+
+function json<Options>(builder: Argv<Options>) {
+  return builder.option("json", { type: "boolean", default: false, describe: "Print JSON" });
+}
+
+function named<Options>(builder: Argv<Options>) {
+  return json(builder).positional("team", { type: "string", demandOption: true, describe: "Name of the team" });
+}

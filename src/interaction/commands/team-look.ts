@@ -1,0 +1,86 @@
+import type { DataPaths } from "../../platform/paths.ts";
+import type { TeamEvent } from "../../protocol/team.ts";
+import { resultText } from "../../protocol/tool.ts";
+import { teamNames, teamRecord } from "../../runtime/find-team.ts";
+import { statusText, teamStatus } from "../../runtime/team-status.ts";
+import { followLog, LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
+import { stepText } from "../team-screen.ts";
+
+type Output = (text: string) => void;
+
+export async function listTeams(data: DataPaths, json: boolean, write: Output): Promise<number> {
+  const teams = await Promise.all((await teamNames(data)).map(async (name) => teamStatus(data.team(name))));
+  if (json)
+    write(
+      `${JSON.stringify(teams.map(({ team, goal, state, members, tasks }) => ({ team, goal, state, members: members.length, tasks: tasks.length })))}\n`,
+    );
+  else if (teams.length === 0) write('No teams. Start one with: roocode team "goal"\n');
+  else
+    for (const { team, goal, state, members } of teams)
+      write(`${team}  ${state}  ${members.length} teammates  ${goal.split("\n")[0]?.slice(0, 80)}\n`);
+  return 0;
+}
+
+export async function showStatus(data: DataPaths, name: string, json: boolean, write: Output): Promise<number> {
+  const status = await teamStatus(await teamRecord(data, name));
+  write(json ? `${JSON.stringify(status)}\n` : `${statusText(status)}\n`);
+  return 0;
+}
+
+/** The team's events, oldest first; with `follow` until interrupted. */
+export async function showLog(data: DataPaths, name: string, options: { json: boolean; follow: boolean }, write: Output): Promise<number> {
+  const path = logPath(await teamRecord(data, name));
+  const show = (line: string) => write(options.json ? `${line}\n` : logLine(line));
+  if (options.follow) {
+    const stop = new AbortController();
+    process.once("SIGINT", () => stop.abort());
+    await followLog(path, 0, show, stop.signal);
+  } else for (const line of await new LogReader(path).read()) show(line);
+  return 0;
+}
+
+function logLine(line: string): string {
+  const entry = parseLogLine(line);
+  if (!entry) return `${line}\n`;
+  const text = eventText(entry.event);
+  return text === undefined ? "" : `${entry.at.slice(11, 19)} ${entry.agent}  ${text}\n`;
+}
+
+function eventText(event: TeamEvent["event"]): string | undefined {
+  switch (event.type) {
+    case "tool_use": {
+      const first = Object.values(event.call.input).find((value) => typeof value === "string");
+      return `${event.call.name}(${typeof first === "string" ? (first.split("\n")[0]?.slice(0, 100) ?? "") : ""})`;
+    }
+    case "tool_result":
+      return event.result.isError ? `  failed: ${resultText(event.result).split("\n")[0]?.slice(0, 160)}` : undefined;
+    case "message": {
+      if ("from" in event) return stepText(event);
+      const { message } = event;
+      if (message.role !== "assistant") return undefined;
+      const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+      return text === "" ? undefined : text.split("\n")[0]?.slice(0, 200);
+    }
+    case "permission":
+      return event.decision.decision === "allow"
+        ? undefined
+        : `denied ${event.request.tool}(${event.request.access.subject.slice(0, 100)}): ${event.decision.reason}`;
+    case "retry":
+      return `${event.kind}: retry ${event.attempt} of ${event.max}`;
+    case "notice":
+      return event.text;
+    case "loop_complete":
+      return event.reason === "end_turn" ? undefined : `${event.reason}: ${event.error?.message ?? event.text}`;
+    case "turn_start":
+    case "stream_text":
+    case "stream_thinking":
+    case "tool_progress":
+    case "state":
+    case "attempt_reset":
+    case "round_end":
+    case "compacted":
+      return undefined;
+    default:
+      return stepText(event);
+  }
+}

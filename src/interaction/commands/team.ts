@@ -1,0 +1,100 @@
+import type { BackendKind } from "../../protocol/team.ts";
+import { LEAD } from "../../protocol/team.ts";
+import { runTeam, type TeamOutcome } from "../../runtime/run-team.ts";
+import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
+import { createTeam, type NewTeam } from "../../runtime/team-create.ts";
+import { PlainScreen } from "../plain.ts";
+import type { OutputFormat } from "../print.ts";
+import { headlessTeamScreen, plainTeamScreen } from "../team-screen.ts";
+
+const DEFAULT_TEAMMATES = 4;
+
+export type TeamArguments = GlobalFlags & {
+  goal: string;
+  name?: string | undefined;
+  backend: BackendKind | "auto";
+  teammates?: number | undefined;
+  check?: string | undefined;
+  merge: boolean;
+  coordinator: boolean;
+  layout: "auto" | "split" | "window";
+  print: boolean;
+  outputFormat: OutputFormat;
+};
+
+/** `roocode team "goal"`: creates a team and runs it to convergence. Gives the exit code. */
+export async function teamCommand(args: TeamArguments, place = { cwd: process.cwd(), env: process.env }): Promise<number> {
+  const surroundings = await readSurroundings(place.cwd, place.env, args);
+  return lead(surroundings, await createTeam(surroundings, args), args);
+}
+
+export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "layout" | "print" | "outputFormat">;
+
+export async function lead(surroundings: Surroundings, team: NewTeam, args: LeadArguments, resumeNote?: string): Promise<number> {
+  const interrupt = new AbortController();
+  const onSignal = () => {
+    if (!interrupt.signal.aborted) process.stderr.write("\nStopping the team: its work is being saved. \n");
+    interrupt.abort();
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  process.on("SIGHUP", onSignal);
+  let openQuestions = 0;
+  const note = (text: string) => process.stderr.write(`${text}\n`);
+  const isScreen = process.stdout.isTTY === true && !surroundings.env.NO_COLOR;
+  const plain = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen });
+  const headless = args.print || process.stdin.isTTY !== true;
+  if (args.outputFormat === "events")
+    process.stdout.write(`${JSON.stringify({ type: "start", version: 1, session: team.team.name, agent: LEAD })}\n`);
+  const screen = args.print
+    ? headlessTeamScreen(
+        note,
+        (event) => {
+          if (args.outputFormat === "events") process.stdout.write(`${JSON.stringify(event)}\n`);
+        },
+        () => {
+          openQuestions += 1;
+        },
+      )
+    : plainTeamScreen(plain);
+  if (headless && !args.print) delete screen.askHuman;
+  for (const warning of surroundings.warnings) screen.note(warning);
+  screen.note(`Team ${team.team.name}, branch ${team.ground.baseBranch}. Look at it: roocode team status ${team.team.name}`);
+  try {
+    const outcome = await runTeam(
+      surroundings,
+      {
+        ...team,
+        maxRunning: Math.min(16, args.teammates ?? surroundings.settings.team?.teammates ?? DEFAULT_TEAMMATES),
+        coordinator: args.coordinator,
+        headless,
+        layout: args.layout,
+        ...(resumeNote === undefined ? {} : { resumeNote }),
+      },
+      screen,
+      interrupt.signal,
+    );
+    const exitCode = outcome.exitCode === 0 && openQuestions > 0 ? 4 : outcome.exitCode;
+    report({ ...outcome, exitCode }, args, plain);
+    return exitCode;
+  } finally {
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
+    process.off("SIGHUP", onSignal);
+  }
+}
+
+function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, plain: PlainScreen): void {
+  if (!print) {
+    plain.line(outcome.text);
+    return;
+  }
+  if (outputFormat === "text") process.stdout.write(`${outcome.text}\n`);
+  else {
+    const { text, exitCode, tasks, ...rest } = outcome;
+    const brief = tasks.map(({ id, subject, status, owner }) => ({ id, subject, status, ...(owner ? { owner } : {}) }));
+    process.stdout.write(
+      `${JSON.stringify({ type: "result", ...rest, exit_code: exitCode, is_error: exitCode !== 0, result: text, tasks: brief })}\n`,
+    );
+  }
+}

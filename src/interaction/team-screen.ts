@@ -1,0 +1,91 @@
+import type { AgentEvent } from "../protocol/agent.ts";
+import type { TeamStep } from "../protocol/team.ts";
+import type { TeamScreen } from "../runtime/run-team.ts";
+import type { PlainScreen } from "./plain.ts";
+
+/** The lead's terminal: its own talk, its team's steps, everybody's questions. */
+export function plainTeamScreen(screen: PlainScreen): TeamScreen {
+  const askHuman: NonNullable<TeamScreen["askHuman"]> = (alwaysRule, request, decision, signal) =>
+    screen.askPermission(request, decision, alwaysRule, signal);
+  return {
+    event: (event) => screen.event(event),
+    integrator: (event) => screen.event(event, "integrator"),
+    status: () => undefined,
+    note: (text) => screen.dim(text),
+    step: (step) => {
+      const text = stepText(step);
+      if (text !== undefined) screen.dim(text);
+    },
+    askHuman,
+    askUser: async (question, options, signal) => {
+      const choices = options.map((option, index) => `\n  ${index + 1}. ${option}`).join("");
+      const answer = await screen.ask(`${question}${choices}\n> `, signal);
+      return options[Number(answer) - 1] ?? answer;
+    },
+    memberScreen: (name) => ({
+      event: (event) => memberEvent(screen, name, event),
+      status: () => undefined,
+      note: (text) => screen.dim(`${name}: ${text}`),
+    }),
+  };
+}
+
+/** Of a teammate inside this process only what is not in the team's steps: its calls and its words. */
+function memberEvent(screen: PlainScreen, name: string, event: AgentEvent): void {
+  if (event.type === "tool_use" || event.type === "message" || event.type === "retry" || event.type === "notice") screen.event(event, name);
+}
+
+/** For `-p`: steps and notes on stderr, nobody is asked. */
+export function headlessTeamScreen(
+  write: (text: string) => void,
+  onEvent: (event: AgentEvent) => void,
+  onQuestion: () => void,
+): TeamScreen {
+  return {
+    event: onEvent,
+    integrator: () => undefined,
+    status: () => undefined,
+    note: write,
+    step: (step) => {
+      const text = stepText(step);
+      if (text !== undefined) write(text);
+    },
+    askUser: async () => {
+      onQuestion();
+      return undefined;
+    },
+    memberScreen: (name) => ({ event: () => undefined, status: () => undefined, note: (text) => write(`${name}: ${text}`) }),
+  };
+}
+
+/** One line a step; undefined for what a person need not see as it happens. */
+export function stepText(step: TeamStep): string | undefined {
+  switch (step.type) {
+    case "backend":
+      return `Teammates run on backend ${step.kind}: ${step.reason}.`;
+    case "spawned":
+      return undefined;
+    case "ready":
+      return `${step.name} is ready (pid ${step.pid}).`;
+    case "joined":
+      return `${step.name} joined (pid ${step.pid}).`;
+    case "message":
+      return `${step.from} → ${step.to}: ${step.summary}`;
+    case "task":
+      return `Task ${step.id} ${step.status}${step.owner ? ` (${step.owner})` : ""}: ${step.subject}`;
+    case "idle":
+      return `${step.name} is idle: ${step.reason}`;
+    case "dead":
+      return `${step.name} died: ${step.how}.`;
+    case "merge":
+      if (step.refused !== undefined) return `Merge of ${step.name} taken back: ${step.refused.split("\n", 1)[0]}`;
+      if (step.conflict !== undefined) return `Conflict in the merge of ${step.name}: ${step.conflict.join(", ")}`;
+      return `Merged ${step.name}${step.commit ? ` (${step.commit.slice(0, 8)})` : ""}.`;
+    case "gate":
+      return `Check "${step.command}" ${step.ok ? "passed" : "failed"}.`;
+    case "landed":
+      return `Branch ${step.branch} is at ${step.commit.slice(0, 8)} now.`;
+    case "cleaned":
+      return `Tidied: ${step.removed.length} removed${step.kept.length > 0 ? `, kept ${step.kept.join(", ")}` : ""}.`;
+  }
+}

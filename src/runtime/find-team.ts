@@ -1,0 +1,39 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { exists, isErrno } from "../platform/files.ts";
+import type { DataPaths } from "../platform/paths.ts";
+import { UserError } from "../protocol/errors.ts";
+
+async function folders(path: string): Promise<string[]> {
+  try {
+    return (await readdir(path, { withFileTypes: true }))
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+      .map((entry) => entry.name);
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
+export function teamNames(data: DataPaths): Promise<string[]> {
+  return folders(data.teams);
+}
+
+/** The folder of a team that goes on or was kept. */
+export async function teamFolder(data: DataPaths, name: string): Promise<string> {
+  if (!name.includes("/") && (await exists(join(data.team(name), "roster")))) return data.team(name);
+  const known = await teamNames(data);
+  throw new UserError(
+    `There is no team "${name}". ${known.length > 0 ? `Teams: ${known.join(", ")}.` : 'Start one with: roocode team "goal"'}`,
+  );
+}
+
+/** Likewise, and of teams that are over the newest of that name. */
+export async function teamRecord(data: DataPaths, name: string): Promise<string> {
+  if (await exists(join(data.team(name), "roster"))) return data.team(name);
+  const done = (await folders(data.doneTeams)).filter(
+    (folder) => folder.startsWith(`${name}-`) && /^-\d{4}-\d{2}-\d{2}T\d+$/.test(folder.slice(name.length)),
+  );
+  const newest = done.sort().at(-1);
+  return newest === undefined ? teamFolder(data, name) : join(data.doneTeams, newest);
+}

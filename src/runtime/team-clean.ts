@@ -1,0 +1,36 @@
+import { isAlive } from "../platform/process.ts";
+import { findRepository } from "../platform/repository.ts";
+import { UserError } from "../protocol/errors.ts";
+import { LEAD } from "../protocol/team.ts";
+import { openFileBus, readTeam } from "../team/bus/file/open.ts";
+import { cleanTeam } from "../team/clean.ts";
+import { teamFolder } from "./find-team.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { worktreeLock } from "./team-backend.ts";
+import { fileAway } from "./team-end.ts";
+
+/** `roocode team clean`: what is proven merged goes, the record moves to `.done`; what would lose work stays and is named. */
+export async function cleanUp(
+  surroundings: Surroundings,
+  name: string,
+  force: boolean,
+): Promise<{ removed: string[]; kept: string[]; text: string }> {
+  const { data } = surroundings;
+  const folder = await teamFolder(data, name);
+  const { team } = await readTeam(folder);
+  if (team.lead && isAlive(team.lead.process))
+    throw new UserError(`Team "${name}" is running (lead pid ${team.lead.process.pid}). Stop it first: roocode team stop ${name}`);
+  const primary = findRepository(team.repoRoot)?.primary;
+  if (primary === undefined) throw new UserError(`The team's repository ${team.repoRoot} is gone. Its record is in ${folder}.`);
+  await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  const result = await cleanTeam({
+    bus,
+    primary,
+    checkout: team.repoRoot,
+    worktrees: data.teamWorktrees(primary, name),
+    worktreeLock: worktreeLock(surroundings, primary),
+    force,
+  });
+  if (result.kept.length === 0) await fileAway(folder, data.doneTeams, name);
+  return result;
+}

@@ -1,0 +1,47 @@
+import { isAlive, selfIdentity } from "../platform/process.ts";
+import { UserError } from "../protocol/errors.ts";
+import { LEAD } from "../protocol/team.ts";
+import { type BackendChoice, detectBackend } from "../team/backends/detect.ts";
+import { openFileBus, readTeam } from "../team/bus/file/open.ts";
+import { teamFolder } from "./find-team.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { readSurroundings } from "./surroundings.ts";
+import { backendFacts } from "./team-backend.ts";
+import type { NewTeam } from "./team-create.ts";
+import { teamGround } from "./team-preflight.ts";
+import { statusText, teamStatus } from "./team-status.ts";
+
+export type ResumedTeam = NewTeam & { surroundings: Surroundings; note: string };
+
+/** A team whose lead is gone gets this process as its lead; check, mode and backend are the team's own. */
+export async function resumeTeam(from: Surroundings, name: string): Promise<ResumedTeam> {
+  const folder = await teamFolder(from.data, name);
+  const { team } = await readTeam(folder);
+  if (team.lead && isAlive(team.lead.process)) {
+    throw new UserError(`Team "${name}" has a living lead (pid ${team.lead.process.pid}). Look at it: roocode team status ${name}`);
+  }
+  const surroundings = await readSurroundings(team.repoRoot, from.env, from.flags);
+  const ground = await teamGround(surroundings);
+  if (ground.baseBranch !== team.baseBranch) {
+    throw new UserError(
+      `${team.repoRoot} is on branch ${ground.baseBranch}, but the team works for ${team.baseBranch}. Switch first: git switch ${team.baseBranch}`,
+    );
+  }
+  const choice = await backendAgain(team.backend, surroundings.env);
+  const mode = from.flags.permissionMode ?? team.lead?.permissionMode ?? "acceptEdits";
+  await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  const now = await bus.roster.update((before) => ({
+    ...before,
+    lead: { process: selfIdentity(), permissionMode: mode, ...(before.lead?.model ? { model: before.lead.model } : {}) },
+    backend: choice,
+  }));
+  const status = statusText(await teamStatus(folder));
+  const note = `<system-reminder>\nThe lead's process had ended and was started again. This is the team now:\n${status}\nA message to a teammate whose process is gone starts it again with all it knew. Go on with the work.\n</system-reminder>`;
+  return { team: now, folder, ground: { ...ground, baseCommit: team.baseCommit }, choice, mode, surroundings, note };
+}
+
+async function backendAgain(before: BackendChoice | undefined, env: NodeJS.ProcessEnv): Promise<BackendChoice> {
+  const facts = await backendFacts(env);
+  if (before?.kind === "tmux" && !facts.isTerminal && !facts.hasTmux) return detectBackend("auto", facts);
+  return { kind: before?.kind ?? "process", reason: "the team's own" };
+}

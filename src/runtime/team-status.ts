@@ -1,0 +1,115 @@
+import { isAlive } from "../platform/process.ts";
+import type { MemberStatus, TeamTask } from "../protocol/team.ts";
+import { LEAD } from "../protocol/team.ts";
+import { readTeam } from "../team/bus/file/open.ts";
+import { unfinishedBlockers } from "../team/task-rules.ts";
+
+export type MemberView = {
+  name: string;
+  state: MemberStatus;
+  detail?: string;
+  pid?: number;
+  task?: string;
+  branch: string;
+  worktree: string;
+  backendType: string;
+  paneId?: string;
+  epoch: number;
+  permissionMode: string;
+  baseCommit: string;
+  unread: number;
+};
+export type TaskView = Omit<TeamTask, "claim" | "revision"> & { waitsFor: string[] };
+export type TeamStatus = {
+  team: string;
+  goal: string;
+  /** Of the lead, in the words of AgentState. */
+  state: MemberStatus;
+  detail?: string;
+  lead?: { pid: number; alive: boolean };
+  backend?: { kind: string; reason: string };
+  baseBranch: string;
+  baseCommit: string;
+  check?: string;
+  members: MemberView[];
+  tasks: TaskView[];
+};
+
+/** What is true of a team now, read from its files; nobody needs to run. */
+export async function teamStatus(folder: string): Promise<TeamStatus> {
+  const { team, tasks, presence, unread } = await readTeam(folder);
+  const stateOf = (name: string) => presence.find((state) => state.name === name);
+  const lead = stateOf(LEAD);
+  const members = team.members.map((member): MemberView => {
+    const state = stateOf(member.name);
+    const task = tasks.find((one) => one.status === "in_progress" && one.owner === member.name);
+    return {
+      name: member.name,
+      state: state?.status ?? "starting",
+      ...(state?.detail ? { detail: state.detail } : {}),
+      ...(member.process ? { pid: member.process.pid } : {}),
+      ...(task ? { task: task.id } : {}),
+      branch: member.branch,
+      worktree: member.worktreePath,
+      backendType: member.backendType,
+      ...(member.paneId ? { paneId: member.paneId } : {}),
+      epoch: member.epoch,
+      permissionMode: member.permissionMode,
+      baseCommit: member.baseCommit,
+      unread: unread[member.name] ?? 0,
+    };
+  });
+  return {
+    team: team.name,
+    goal: team.goal,
+    state: lead?.status ?? "starting",
+    ...(lead?.detail ? { detail: lead.detail } : {}),
+    ...(team.lead ? { lead: { pid: team.lead.process.pid, alive: isAlive(team.lead.process) } } : {}),
+    ...(team.backend ? { backend: team.backend } : {}),
+    baseBranch: team.baseBranch,
+    baseCommit: team.baseCommit,
+    ...(team.check ? { check: team.check } : {}),
+    members,
+    tasks: tasks.map(({ claim: _claim, revision: _revision, ...task }) => ({
+      ...task,
+      waitsFor: task.status === "pending" ? unfinishedBlockers({ ...task, revision: 0 }, tasks).map((one) => one.id) : [],
+    })),
+  };
+}
+
+export function statusText(status: TeamStatus): string {
+  const width = Math.max(4, ...status.members.map((member) => member.name.length));
+  const lines = [
+    `${status.team}: ${status.goal.split("\n")[0]?.slice(0, 100) ?? ""}`,
+    `lead ${status.state}${status.detail ? ` (${status.detail})` : ""}; backend ${status.backend?.kind ?? "?"} (${status.backend?.reason ?? ""}); base ${status.baseBranch} ${status.baseCommit.slice(0, 8)}`,
+    ...status.members.map((member) => {
+      const parts = [
+        member.state + (member.detail ? ` (${member.detail})` : ""),
+        member.task ? `task ${member.task}` : "",
+        member.pid ? `pid ${member.pid}` : "",
+        member.unread > 0 ? `${member.unread} unread` : "",
+      ];
+      return `  ${member.name.padEnd(width)}  ${parts.filter((part) => part !== "").join(", ")}  ${member.branch}`;
+    }),
+    ...status.tasks.map((task) => {
+      const waits = task.waitsFor.length > 0 ? ` waits for ${task.waitsFor.join(", ")}` : "";
+      return `  ${mark(task.status)} ${task.id} ${task.subject}${task.owner ? ` (${task.owner})` : ""}${waits}`;
+    }),
+  ];
+  return lines.join("\n");
+}
+
+function mark(status: TeamTask["status"]): string {
+  switch (status) {
+    case "pending":
+      return "○";
+    case "in_progress":
+      return "◐";
+    case "completed":
+      return "●";
+    case "failed":
+      return "✕";
+    case "cancelled":
+      return "–";
+  }
+}

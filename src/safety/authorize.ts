@@ -1,0 +1,100 @@
+import type { AskHuman, Authorize, FinalDecision, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
+import { auditLine, type Recorder } from "./audit.ts";
+import { decide } from "./decide.ts";
+import { gitConfigReader } from "./git-config.ts";
+import type { DecisionContext } from "./layer-votes.ts";
+import { denyUnanswered, narrowestRules } from "./narrowest-rule.ts";
+import { DISK, type TeamPlace } from "./path-sandbox.ts";
+import { parseRuleBody, type Rule, type RuleSet } from "./rules.ts";
+
+export type AuthorizeContext = {
+  /** What the agent may work in; absolute. */
+  root: string;
+  /** Where relative paths start, now. */
+  cwd: string | (() => string);
+  home: string;
+  dataFolder: string;
+  extraRoots: readonly string[];
+  mode: () => PermissionMode;
+  rules: () => RuleSet | Promise<RuleSet>;
+  isTrusted: boolean;
+  planFile?: string;
+  /** Rules that the system itself gives this agent, like `Bash(git merge --no-ff x)`. */
+  granted?: readonly string[];
+  team?: TeamPlace;
+  /** Nobody answers: every ask is a denial at once. */
+  isHeadless?: boolean;
+};
+
+export type AuthorizeParts = {
+  context: AuthorizeContext;
+  askHuman?: AskHuman;
+  /** One line for every decision. */
+  record?: Recorder;
+  /** Takes the rules (without their effect) that "always" allows, for the local settings. */
+  writeAlways?: (rules: readonly string[]) => Promise<void>;
+  now?: () => Date;
+};
+
+/** The five layers in order: what the first four leave open is put to the person. */
+export function createAuthorize({ context, askHuman, record, writeAlways, now = () => new Date() }: AuthorizeParts): Authorize {
+  const gitIsSafe = gitConfigReader();
+  const granted = (context.granted ?? []).flatMap((text) => {
+    const rule = parseRuleBody("allow", text, "granted");
+    return "warning" in rule ? [] : [rule];
+  });
+
+  return async (request, signal) => {
+    const decided = await decide(request, await decisionContext(context, granted, gitIsSafe));
+    const final = isFinal(decided) ? decided : await settle(request, decided, signal);
+    await record?.(auditLine(request, final, now()));
+    return final;
+  };
+
+  async function settle(request: PermissionRequest, asked: PermissionDecision, signal: AbortSignal): Promise<FinalDecision> {
+    const place = { root: context.root, home: context.home };
+    const answer = askHuman && !context.isHeadless && !signal.aborted ? await askHuman(request, asked, signal) : undefined;
+    if (answer === undefined) return denyUnanswered(request, asked, place);
+    if (answer === "no") return { ...asked, decision: "deny", sticky: false, layer: "human", reason: "User denied this operation" };
+    const rules = answer === "always" ? narrowestRules(request, asked, place) : [];
+    if (rules.length > 0) await writeAlways?.(rules);
+    return {
+      ...asked,
+      decision: "allow",
+      layer: "human",
+      reason: answer === "always" ? "the person allowed it for good" : "the person allowed it once",
+    };
+  }
+}
+
+async function decisionContext(
+  context: AuthorizeContext,
+  granted: readonly Rule[],
+  gitIsSafe: (folder: string) => boolean,
+): Promise<DecisionContext> {
+  const set = await context.rules();
+  return {
+    ground: {
+      root: context.root,
+      cwd: cwdOf(context),
+      home: context.home,
+      dataFolder: context.dataFolder,
+      extraRoots: context.extraRoots,
+      team: context.team,
+      files: DISK,
+    },
+    mode: context.mode(),
+    rules: { rules: [...set.rules, ...granted], warnings: set.warnings },
+    isTrusted: context.isTrusted,
+    planFile: context.planFile,
+    gitIsSafe,
+  };
+}
+
+function cwdOf(context: AuthorizeContext): string {
+  return typeof context.cwd === "function" ? context.cwd() : context.cwd;
+}
+
+function isFinal(decision: PermissionDecision): decision is FinalDecision {
+  return decision.decision !== "ask";
+}

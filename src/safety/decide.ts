@@ -1,0 +1,87 @@
+import type { PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import { type DecisionContext, join, type LayerVote } from "./layer-votes.ts";
+import { pathIsAllowed, pathIsCovered, rulePath } from "./match-paths.ts";
+import { allowedByMode } from "./modes.ts";
+import { judgePath, patternLeaves, rememberLooks, resolvePhysically, toAbsolute } from "./path-sandbox.ts";
+import { matchesStar } from "./patterns.ts";
+import { judgeRules, namesTool, READ_TOOLS, type Rule, WRITE_TOOLS } from "./rules.ts";
+
+/** Layers 1 to 4 on one call. Pure but for the look at the disk that `ground` and `gitIsSafe` bring. */
+export async function decide(request: PermissionRequest, given: DecisionContext): Promise<PermissionDecision> {
+  const context = { ...given, ground: { ...given.ground, files: rememberLooks(given.ground.files) } };
+  return request.tool === "Bash" ? await decideBash(request, context) : decideTool(request, context);
+}
+
+async function decideBash(request: PermissionRequest, context: DecisionContext): Promise<LayerVote> {
+  // The parser and the tables are loaded with the first command, not with the program.
+  const [{ analyze }, { decideCommand, decideUnread }] = await Promise.all([import("./shell.ts"), import("./decide-command.ts")]);
+  const text = request.access.subject;
+  try {
+    return decideCommand(analyze(text, { cwd: context.ground.cwd, home: context.ground.home }), context);
+  } catch {
+    // Whatever the analysis trips over must not become an allow, nor end the agent.
+    return decideUnread(text, context);
+  }
+}
+
+function decideTool(request: PermissionRequest, context: DecisionContext): LayerVote {
+  const votes: LayerVote[] = [];
+  const place = layerPath(request, context);
+  if (place) votes.push(place);
+  const rule = judgeRules(context.rules, context.isTrusted, (each) => matchesTool(each, request, context));
+  if (rule)
+    votes.push({
+      decision: rule.decision,
+      sticky: false,
+      layer: "rule",
+      rule: rule.rule.text,
+      reason: `the ${rule.rule.level} rule "${rule.rule.effect} ${rule.rule.text}"`,
+    });
+  if (rule === undefined && (place === undefined || place.decision === "allow")) return layerMode(request, context);
+  return join(votes) ?? layerMode(request, context);
+}
+
+/** Layer 2 for the file tools. */
+function layerPath(request: PermissionRequest, { ground }: DecisionContext): LayerVote | undefined {
+  const { access, tool } = request;
+  if (access.kind !== "read" && access.kind !== "write") return undefined;
+  const use = access.kind;
+  const isSearch = tool === "Glob" || tool === "Grep";
+  if (tool === "Glob" && patternLeaves(access.subject)) return denyPath(`the pattern "${access.subject}" leaves the workspace`);
+  const verdicts = (access.paths ?? []).map((path) => judgePath(path, use, ground, !isSearch));
+  const refused = verdicts.find((verdict) => verdict.place !== "inside");
+  if (refused) return denyPath(refused.reason);
+  const sticky = verdicts.find((verdict) => verdict.isSticky);
+  return sticky ? { decision: "ask", sticky: true, layer: "path", reason: sticky.reason } : undefined;
+}
+
+function denyPath(reason: string): LayerVote {
+  return { decision: "deny", sticky: false, layer: "path", reason };
+}
+
+function matchesTool(rule: Rule, request: PermissionRequest, { ground }: DecisionContext): boolean {
+  if (!namesTool(rule, request.tool)) return false;
+  const { spec } = rule;
+  if (spec === undefined) return true;
+  const isFile = READ_TOOLS.includes(request.tool) || WRITE_TOOLS.includes(request.tool);
+  if (!isFile) return matchesStar(spec, request.access.subject);
+  const matches = rule.effect === "allow" ? pathIsAllowed : pathIsCovered;
+  const paths = (request.access.paths ?? []).map((path) => rulePath(path, ground));
+  return rule.effect === "allow"
+    ? paths.length > 0 && paths.every((path) => matches(spec, path, ground))
+    : paths.some((path) => matches(spec, path, ground));
+}
+
+function layerMode(request: PermissionRequest, context: DecisionContext): LayerVote {
+  const { kind } = request.access;
+  if (allowedByMode(context.mode, kind, isPlanFile(request, context)))
+    return { decision: "allow", sticky: false, layer: "mode", reason: `${kind} is allowed in mode ${context.mode}` };
+  return { decision: "ask", sticky: false, layer: "mode", reason: `${kind} asks in mode ${context.mode}` };
+}
+
+function isPlanFile(request: PermissionRequest, { planFile, ground }: DecisionContext): boolean {
+  if (planFile === undefined) return false;
+  const wanted = resolvePhysically(planFile, ground.files);
+  const paths = request.access.paths ?? [];
+  return paths.length > 0 && paths.every((path) => resolvePhysically(toAbsolute(path, ground), ground.files) === wanted);
+}

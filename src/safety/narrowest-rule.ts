@@ -1,0 +1,36 @@
+import type { FinalDecision, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import { escapeStars } from "./patterns.ts";
+import { WRITE_TOOLS } from "./rules.ts";
+
+/** What "always" writes and what a denial names: the exact command, the one file, or the tool. Empty where only a person can allow it. */
+export function narrowestRules(
+  { tool, access }: PermissionRequest,
+  asked: PermissionDecision,
+  place: { root: string; home: string },
+): string[] {
+  if (tool === "Bash") return [`Bash(${escapeStars(access.subject.trim())})`];
+  if (access.kind !== "read" && access.kind !== "write") return [tool];
+  // A sticky file asks each time: no rule stands for a person there.
+  if (asked.sticky) return [];
+  const name = WRITE_TOOLS.includes(tool) ? "Edit" : tool;
+  return (access.paths ?? []).map((path) => `${name}(${pathPattern(path, place)})`);
+}
+
+/** An ask without a person is a denial at once; it names the rule that would allow the call. */
+export function denyUnanswered(
+  request: PermissionRequest,
+  asked: PermissionDecision,
+  place: { root: string; home: string },
+): FinalDecision {
+  const rules = narrowestRules(request, asked, place).map((rule) => `"${rule}"`);
+  const wayOut = rules.length === 0 ? "No rule allows it." : `The rule ${rules.join(", ")} in permissions.allow would allow it.`;
+  return { ...asked, decision: "deny", sticky: false, reason: `${asked.reason}; nobody is here to answer. ${wayOut}` };
+}
+
+/** Anchored, so that no other file of the same name is meant. */
+function pathPattern(path: string, { root, home }: { root: string; home: string }): string {
+  if (path.startsWith("~/")) return path;
+  if (path.startsWith(`${root}/`)) return path.slice(root.length);
+  if (path.startsWith(`${home}/`)) return `~/${path.slice(home.length + 1)}`;
+  return path.startsWith("/") ? `/${path}` : `/${path.replace(/^\.\//, "")}`;
+}

@@ -1,0 +1,126 @@
+import { readFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { isErrno, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
+import { withLock } from "../platform/lock.ts";
+import { parseRuleBody, type Rule, type RuleEffect, type RuleLevel, type RuleSet, ruleDoubt } from "./rules.ts";
+
+export type RuleFiles = { user: string; project: string; local: string };
+type LevelRules = { rules: readonly Rule[]; warnings: readonly string[] };
+
+const LEVELS: readonly ("user" | "project" | "local")[] = ["user", "project", "local"];
+const EFFECTS: readonly RuleEffect[] = ["allow", "ask", "deny"];
+
+/**
+ * Reads the three levels anew at each call. A file that does not parse leaves the last good rules of its level. `warn` hears each
+ * warning once.
+ */
+export function ruleReader(files: RuleFiles, warn: (text: string) => void = () => undefined): () => Promise<RuleSet> {
+  const good = new Map<string, { text: string; level: LevelRules }>();
+  const said = new Set<string>();
+  return async () => {
+    const levels = await Promise.all(LEVELS.map((level) => readLevel(files[level], level, good)));
+    const warnings = levels.flatMap((level) => level.warnings);
+    for (const warning of warnings.filter((each) => !said.has(each))) {
+      said.add(warning);
+      warn(warning);
+    }
+    return { rules: levels.flatMap((level) => level.rules), warnings };
+  };
+}
+
+async function readLevel(file: string, level: RuleLevel, good: Map<string, { text: string; level: LevelRules }>): Promise<LevelRules> {
+  const text = (await readTextOrUndefined(file)) ?? "";
+  const before = good.get(file);
+  if (before?.text === text) return before.level;
+  const read = await parseLevel(text, file, level);
+  if ("problem" in read) return { rules: before?.level.rules ?? [], warnings: [read.problem] };
+  good.set(file, { text, level: read });
+  return read;
+}
+
+async function parseLevel(text: string, file: string, level: RuleLevel): Promise<LevelRules | { problem: string }> {
+  if (text.trim() === "") return { rules: [], warnings: [] };
+  const { LineCounter, parseDocument } = await import("../platform/yaml.ts");
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const [error] = document.errors;
+  if (error) return { problem: `${file}:${lines.linePos(error.pos[0]).line}: ${error.message} The last good rules stay.` };
+  const content: unknown = document.toJS();
+  if (!isRecord(content) || content.permissions === undefined) return { rules: [], warnings: [] };
+  if (!isRecord(content.permissions))
+    return { problem: `${file}: "permissions" is not a list of allow, ask and deny. The last good rules stay.` };
+  return fromLists(content.permissions, file, level);
+}
+
+function fromLists(lists: Record<string, unknown>, file: string, level: RuleLevel): LevelRules | { problem: string } {
+  const rules: Rule[] = [];
+  const warnings: string[] = [];
+  for (const effect of EFFECTS) {
+    const list = lists[effect];
+    if (list === undefined || list === null) continue;
+    if (!Array.isArray(list) || !list.every((item): item is string => typeof item === "string"))
+      return { problem: `${file}: "permissions.${effect}" is not a list of texts. The last good rules stay.` };
+    for (const text of list) {
+      const rule = parseRuleBody(effect, text, level);
+      if ("warning" in rule) warnings.push(`${file}: ${rule.warning}`);
+      else {
+        rules.push(rule);
+        const doubt = ruleDoubt(rule);
+        if (doubt) warnings.push(`${file}: ${doubt}`);
+      }
+    }
+  }
+  return { rules, warnings };
+}
+
+/** Adds allow rules to the local settings; comments and everything else of the file stay as they are. */
+export async function addLocalRules(file: string, rules: readonly string[]): Promise<void> {
+  await withLock(file, async () => {
+    const { parseDocument, isSeq } = await import("../platform/yaml.ts");
+    const text = (await readTextOrUndefined(file)) ?? "";
+    const document = parseDocument(text);
+    if (document.errors.length > 0) throw new Error(`${file} does not parse; mend it, then answer "always" again.`);
+    const place = ["permissions", "allow"];
+    for (const rule of rules) {
+      const list = document.getIn(place);
+      if (!isSeq(list)) document.setIn(place, [rule]);
+      else if (!list.toJSON().includes(rule)) list.add(rule);
+    }
+    await writeAtomic(file, document.toString());
+  });
+  await keepOutOfGit(file);
+}
+
+/** The file of this machine must not be committed: named in the repository's own exclude file. */
+async function keepOutOfGit(file: string): Promise<void> {
+  const folder = dirname(dirname(file));
+  const gitFolder = await findGitFolder(folder);
+  if (!gitFolder) return;
+  const line = `/${relative(gitFolder.top, file).split("\\").join("/")}`;
+  const exclude = join(gitFolder.common, "info", "exclude");
+  await withLock(exclude, async () => {
+    const text = (await readTextOrUndefined(exclude)) ?? "";
+    if (text.split(/\r?\n/).includes(line)) return;
+    const gap = text === "" || text.endsWith("\n") ? "" : "\n";
+    await writeAtomic(exclude, `${text}${gap}${line}\n`, { mode: 0o644 });
+  });
+}
+
+async function findGitFolder(start: string): Promise<{ top: string; common: string } | undefined> {
+  for (let top = start; ; top = dirname(top)) {
+    const pointer = join(top, ".git");
+    try {
+      const own = resolve(top, /^gitdir:\s*(.+?)\s*$/m.exec(await readFile(pointer, "utf8"))?.[1] ?? ".git");
+      const common = await readTextOrUndefined(join(own, "commondir"));
+      return { top, common: common === undefined ? own : resolve(own, common.trim()) };
+    } catch (error) {
+      if (isErrno(error, "EISDIR")) return { top, common: pointer };
+      if (!isErrno(error, "ENOENT", "ENOTDIR")) throw error;
+    }
+    if (dirname(top) === top) return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,206 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { HumanAnswer, PermissionMode } from "../../src/protocol/permission.ts";
+import { auditFile } from "../../src/safety/audit.ts";
+import { createAuthorize } from "../../src/safety/authorize.ts";
+import { join as joinVotes, type LayerVote, rank } from "../../src/safety/layer-votes.ts";
+import { escapeStars, matchesStar, unescapeStars } from "../../src/safety/patterns.ts";
+import { addLocalRules, ruleReader } from "../../src/safety/rule-files.ts";
+import { accessIn } from "../support/access.ts";
+import { tempFolder } from "../support/temp.ts";
+
+const run = promisify(execFile);
+const never = new AbortController().signal;
+
+async function project(answers: HumanAnswer[] = [], options: { mode?: PermissionMode; granted?: string[]; isHeadless?: boolean } = {}) {
+  const temp = await tempFolder("authorize");
+  const root = join(temp.path, "proj");
+  const home = join(temp.path, "home");
+  await mkdir(root);
+  await mkdir(home);
+  await run("git", ["init", "-q", root]);
+  const files = {
+    user: join(home, ".roocode", "config.yaml"),
+    project: join(root, ".roocode", "config.yaml"),
+    local: join(root, ".roocode", "config.local.yaml"),
+  };
+  const asked: string[] = [];
+  const authorize = createAuthorize({
+    context: {
+      root,
+      cwd: root,
+      home,
+      dataFolder: join(home, ".roocode"),
+      extraRoots: [],
+      mode: () => options.mode ?? "default",
+      rules: ruleReader(files),
+      isTrusted: true,
+      ...(options.granted ? { granted: options.granted } : {}),
+      ...(options.isHeadless ? { isHeadless: true } : {}),
+    },
+    askHuman: async (_, decision) => {
+      asked.push(decision.reason);
+      return answers.shift();
+    },
+    record: auditFile(join(temp.path, "audit.jsonl")),
+    writeAlways: (rules) => addLocalRules(files.local, rules),
+  });
+  const bash = (command: string) => authorize({ agent: "alice", tool: "Bash", access: accessIn("Bash", { command }) }, never);
+  return {
+    root,
+    files,
+    asked,
+    bash,
+    authorize,
+    audit: join(temp.path, "audit.jsonl"),
+    [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose](),
+  };
+}
+
+test("what a person allows for good is one exact rule in the local settings, and is not asked again", async () => {
+  await using place = await project(["always"]);
+  expect(await place.bash("npm test")).toMatchObject({ decision: "allow", layer: "human" });
+  expect(await readFile(place.files.local, "utf8")).toBe("permissions:\n  allow:\n    - Bash(npm test)\n");
+  expect(await place.bash("npm test")).toMatchObject({ decision: "allow", layer: "rule", rule: "Bash(npm test)" });
+  expect(await place.bash("npm test -- --run")).toMatchObject({ decision: "deny" });
+  expect(place.asked).toHaveLength(2);
+});
+
+test("the local settings stay out of git", async () => {
+  await using place = await project(["always"]);
+  await place.bash("npm test");
+  expect((await run("git", ["-C", place.root, "status", "--porcelain", "--untracked-files=all"])).stdout).toBe("");
+});
+
+test("a sticky ask is remembered only as the whole command", async () => {
+  await using place = await project(["always"], { mode: "bypassPermissions" });
+  expect(await place.bash("git push --force origin main")).toMatchObject({ decision: "allow", layer: "human", sticky: true });
+  expect(await place.bash("git push --force origin main")).toMatchObject({ decision: "allow", layer: "rule" });
+  expect(await place.bash("git push --force origin dev")).toMatchObject({ decision: "deny" });
+});
+
+test("without a person every ask is a denial at once that names the rule", async () => {
+  await using place = await project(["yes"], { isHeadless: true });
+  const decision = await place.bash("npm test");
+  expect(decision).toMatchObject({ decision: "deny", layer: "mode" });
+  expect(decision.reason).toContain('"Bash(npm test)"');
+  expect(place.asked).toEqual([]);
+});
+
+test("no answer is a denial, and no is said to be the person's word", async () => {
+  await using place = await project(["no"]);
+  expect(await place.bash("npm test")).toMatchObject({ decision: "deny", layer: "human", reason: "User denied this operation" });
+  expect(await place.bash("npm test")).toMatchObject({ decision: "deny", layer: "mode" });
+});
+
+test("rules granted by the system hold, and a person's deny beats them", async () => {
+  await using place = await project([], { granted: ["Bash(git merge --no-ff worktree-team-x+alice)", "Bash(git add *)"] });
+  expect(await place.bash("git merge --no-ff worktree-team-x+alice")).toMatchObject({ decision: "allow", layer: "rule" });
+  expect(await place.bash("git merge --no-ff other")).toMatchObject({ decision: "deny" });
+  await mkdir(join(place.root, ".roocode"));
+  await writeFile(place.files.local, "permissions:\n  deny: ['Bash(git add *)']\n");
+  expect(await place.bash("git add a.ts")).toMatchObject({ decision: "deny", layer: "rule" });
+});
+
+test("tools of kind other run in every mode until a rule takes them away", async () => {
+  await using place = await project();
+  const request = { agent: "alice", tool: "TaskCreate", access: accessIn("TaskCreate", {}) };
+  expect(await place.authorize(request, never)).toMatchObject({ decision: "allow", layer: "mode" });
+  await mkdir(join(place.root, ".roocode"));
+  await writeFile(place.files.project, "permissions:\n  deny: [TaskCreate]\n");
+  expect(await place.authorize(request, never)).toMatchObject({ decision: "deny", layer: "rule" });
+});
+
+test("a repository whose settings name a program makes reading git ask", async () => {
+  await using place = await project();
+  expect(await place.bash("git status")).toMatchObject({ decision: "allow" });
+  await run("git", ["-C", place.root, "config", "filter.x.clean", "./x"]);
+  expect(await place.bash("git status")).toMatchObject({ decision: "deny", layer: "mode" });
+});
+
+test("each decision is one line of the audit, without its secrets", async () => {
+  await using place = await project();
+  await place.bash("ls");
+  await place.bash("curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz' https://x.example");
+  const lines = (await readFile(place.audit, "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map((line) => [line.agent, line.tool, line.decision])).toEqual([
+    ["alice", "Bash", "allow"],
+    ["alice", "Bash", "deny"],
+  ]);
+  expect(JSON.stringify(lines)).not.toContain("abcdefghijklmnopqrstuvwxyz");
+});
+
+test("a settings file that does not parse keeps its last good rules and is named with its line", async () => {
+  await using place = await project();
+  const said: string[] = [];
+  const read = ruleReader(place.files, (text) => said.push(text));
+  await mkdir(join(place.root, ".roocode"));
+  await writeFile(place.files.project, "permissions:\n  deny: ['Bash(npm publish *)']\n");
+  const good = await read();
+  expect(good.rules.map((rule) => rule.text)).toEqual(["Bash(npm publish *)"]);
+  await writeFile(place.files.project, "permissions:\n  deny: ['Bash(\n");
+  const bad = await read();
+  expect(bad.rules).toEqual(good.rules);
+  expect(bad.warnings).toHaveLength(1);
+  expect(bad.warnings[0]).toMatch(/config\.yaml:\d+: /);
+  await read();
+  expect(said).toEqual(bad.warnings);
+});
+
+test("the local settings keep their comments and other settings when a rule is added", async () => {
+  await using place = await project(["always", "always"]);
+  await mkdir(join(place.root, ".roocode"));
+  await writeFile(place.files.local, "# mine\nmodel: opus\npermissions:\n  allow:\n    - Bash(npm run x) # often\n");
+  await place.bash("find . -name \\*.ts -delete");
+  await place.bash("npm test");
+  expect(await readFile(place.files.local, "utf8")).toBe(
+    "# mine\nmodel: opus\npermissions:\n  allow:\n    - Bash(npm run x) # often\n    - Bash(find . -name \\\\*.ts -delete)\n    - Bash(npm test)\n",
+  );
+  expect(await place.bash("find . -name \\*.ts -delete")).toMatchObject({ decision: "allow", layer: "rule" });
+  expect(await place.bash("find . -name x.ts -delete")).toMatchObject({ decision: "deny" });
+});
+
+test("the pattern made from a text matches this text alone", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom("a", "b", "*", "\\", " ") }),
+      fc.string({ unit: fc.constantFrom("a", "b", "*", "\\", " ") }),
+      (text, other) => {
+        expect(matchesStar(escapeStars(text), text)).toBe(true);
+        expect(matchesStar(escapeStars(text), other)).toBe(text === other);
+        expect(unescapeStars(escapeStars(text))).toBe(text);
+      },
+    ),
+  );
+});
+
+const votes = fc.array(
+  fc.record({
+    decision: fc.constantFrom("allow" as const, "ask" as const, "deny" as const),
+    sticky: fc.boolean(),
+    layer: fc.constantFrom("danger" as const, "path" as const, "rule" as const, "mode" as const),
+    reason: fc.string(),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+test("however the layers vote, the strictest vote wins and no order of them changes that", () => {
+  fc.assert(
+    fc.property(votes, fc.integer(), (all: LayerVote[], seed) => {
+      const joined = joinVotes(all);
+      const strictest = Math.max(...all.map(rank));
+      expect(joined && rank(joined)).toBe(strictest);
+      const turned = [...all.slice(Math.abs(seed) % all.length), ...all.slice(0, Math.abs(seed) % all.length)];
+      const other = joinVotes(turned);
+      expect(other && rank(other)).toBe(strictest);
+      if (all.some((vote) => vote.decision === "deny")) expect(joined?.decision).toBe("deny");
+    }),
+  );
+});
