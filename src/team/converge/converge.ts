@@ -3,7 +3,7 @@ import type { LoopComplete } from "../../protocol/agent.ts";
 import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { type Candidate, Guard } from "./guard.ts";
-import { type Integration, isAncestor, openIntegration } from "./integrate.ts";
+import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
 import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
 import { executableChanges, land } from "./land.ts";
 import { reopenTasks, type Sorted, sortMembers, stillActive } from "./members.ts";
@@ -124,10 +124,11 @@ async function finish(
   const isInterrupted = signal.aborted || end?.reason === "aborted";
   const merged: MergedMember[] = [...landed];
   const unmerged: UnmergedMember[] = [...left];
+  const merges = await mergesBetween(path, start, accepted);
   for (const candidate of candidates) {
-    const { name, branch } = candidate;
+    const { name, branch, tip } = candidate;
     const isWhole = await isAncestor(path, `refs/heads/${branch}`, accepted);
-    if (isWhole) merged.push({ name, branch, commit: guard.merged.get(name) ?? candidate.tip });
+    if (isWhole) merged.push({ name, branch, commit: guard.merged.get(name) ?? merges.get(tip) ?? tip });
     else if (isInterrupted) unmerged.push({ name, branch, kind: "left", reason: "interrupted." });
     else unmerged.push({ name, branch, ...(await whyNot(candidate, integration, guard, end)) });
   }
@@ -138,7 +139,7 @@ async function finish(
   if (isInterrupted && accepted !== start) landProblem = "interrupted. What was merged is kept for the next Converge.";
   else if (accepted !== start) {
     // Accepted by an earlier Converge: its green is not known here.
-    const gate = team.check !== undefined && guard.lastGate === undefined ? await guard.gateNow(team.check) : undefined;
+    const gate = team.check !== undefined && guard.acceptedGate === undefined ? await guard.gateNow(team.check) : undefined;
     if (gate?.ok === false) landProblem = `the check fails on what an earlier Converge merged (${accepted}).`;
     else {
       const landing = await land({
@@ -156,6 +157,7 @@ async function finish(
       else onStep({ type: "landed", branch: team.baseBranch, commit: accepted });
     }
   }
+  const lastGate = landProblem === undefined && accepted !== start ? guard.acceptedGate : guard.lastGate;
   // Neither the person's Esc nor a provider's failure says anything about the work.
   if (!isInterrupted && !end?.error) await reopenTasks(bus, unmerged, (commit) => isAncestor(primary, commit, accepted), onStep);
   return makeReport({
@@ -163,7 +165,7 @@ async function finish(
     unmerged,
     ...(isLanded ? { landed: { branch: team.baseBranch, from: start, to: accepted } } : {}),
     ...(landProblem === undefined ? {} : { landProblem }),
-    ...(team.check !== undefined && guard.lastGate ? { gate: { command: team.check, ...guard.lastGate } } : {}),
+    ...(team.check !== undefined && lastGate ? { gate: { command: team.check, ...lastGate } } : {}),
     integratorText: end?.text ?? "",
     checkout,
     baseBranch: team.baseBranch,
@@ -187,7 +189,8 @@ async function whyNot(
   if (end?.error) return { kind: "left", reason: `the integrator failed: ${end.error.message}` };
   const { conflicts } = await previewMerge(integration.path, integration.accepted, `refs/heads/${branch}`);
   if (conflicts.length > 0) return { kind: "conflict", reason: `It conflicts in ${conflicts.join(", ")}.` };
-  return { kind: "left", reason: "left by the integrator." };
+  const how = end === undefined || end.reason === "end_turn" ? "" : `, which ended early (${end.reason})`;
+  return { kind: "left", reason: `left by the integrator${how}.` };
 }
 
 async function authors(primary: string, start: string, candidates: readonly Candidate[]): Promise<(path: string) => string> {

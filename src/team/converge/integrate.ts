@@ -56,10 +56,13 @@ export class Integration {
   }
 
   async head(): Promise<{ commit: string; isDetached: boolean; mergeHead: string | undefined }> {
-    const commit = (await git(this.path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])).stdout.trim();
-    const isDetached = (await git(this.path, ["symbolic-ref", "--quiet", "HEAD"])).exitCode !== 0;
-    const merge = await git(this.path, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]);
-    return { commit, isDetached, mergeHead: merge.exitCode === 0 ? merge.stdout.trim() : undefined };
+    const [head, branch, merge] = await Promise.all([
+      git(this.path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
+      git(this.path, ["symbolic-ref", "--quiet", "HEAD"]),
+      git(this.path, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]),
+    ]);
+    const mergeHead = merge.exitCode === 0 ? merge.stdout.trim() : undefined;
+    return { commit: head.stdout.trim(), isDetached: branch.exitCode !== 0, mergeHead };
   }
 }
 
@@ -95,6 +98,17 @@ async function acceptedEarlier(path: string, primary: string, start: string): Pr
 
 async function isSameFolder(first: string, second: string): Promise<boolean> {
   return (await realpath(first)) === (await realpath(second));
+}
+
+/** Merge commits along the first parents, by the commit that each brought in. */
+export async function mergesBetween(repository: string, from: string, to: string): Promise<Map<string, string>> {
+  const text = await gitText(repository, ["rev-list", "--first-parent", "--merges", "--parents", `${from}..${to}`]);
+  return new Map(
+    text.split("\n").flatMap((row) => {
+      const [commit, , brought] = row.split(" ");
+      return commit !== undefined && brought !== undefined ? [[brought, commit] as const] : [];
+    }),
+  );
 }
 
 export async function isAncestor(repository: string, ancestor: string, commit: string): Promise<boolean> {

@@ -75,7 +75,7 @@ function contested(branches: readonly BranchPreview[]): string[] {
   return [...found].sort();
 }
 
-/** A path as a gitignore-like pattern that means this path alone. */
+/** A rule's path can't spell these characters as themselves; `?` is any one. */
 function escaped(path: string): string {
-  return path.replace(/[\\*?[\]!#]/g, "\\$&");
+  return path.replace(/[\\*?[]/g, "?");
 }

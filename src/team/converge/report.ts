@@ -79,5 +79,5 @@ function reportText(facts: ReportFacts): string {
 function gateText(gate: ConvergeReport["gate"], check: string | undefined): string {
   if (check === undefined) return "No check was given, so none was run on the result.";
   if (!gate) return "";
-  return gate.ok ? `The check is green: ${gate.command}` : `The check last failed: ${gate.command}\n${gate.output}`;
+  return gate.ok ? `The check is green on the result: ${gate.command}` : `The check last failed: ${gate.command}\n${gate.output}`;
 }
