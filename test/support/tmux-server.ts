@@ -21,7 +21,9 @@ export type TmuxServer = AsyncDisposable & {
 };
 
 /** Options that reach a server nobody else has; it need not run yet. Gone with all it ran at the end of the block. */
-export async function tmuxSocket(config = ""): Promise<Pick<TmuxServer, "folder" | "socketArgs" | "env" | "tmux" | "lines"> & AsyncDisposable> {
+export async function tmuxSocket(
+  config = "",
+): Promise<Pick<TmuxServer, "folder" | "socketArgs" | "env" | "tmux" | "lines"> & AsyncDisposable> {
   const folder = await tempFolder("roo-tmux");
   const file = join(folder.path, "tmux.conf");
   await writeFile(file, config);
@@ -73,4 +75,3 @@ export async function tmuxServer({ config = "", columns = 240, rows = 67 }: Opti
     },
   };
 }
-

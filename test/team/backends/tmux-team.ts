@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import type { PaneBackend, TeammateInfo } from "../../../src/protocol/team.ts";
 import type { UntilReady } from "../../../src/team/backends/process.ts";
