@@ -49,6 +49,7 @@ export async function testHome(files: Readonly<Record<string, string>> = SAMPLE_
 }
 
 export async function sampleRepository(repo: string, files: Readonly<Record<string, string>> = SAMPLE_REPOSITORY): Promise<void> {
+  await mkdir(repo, { recursive: true });
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(repo, path)), { recursive: true });
     await writeFile(join(repo, path), content);
@@ -57,7 +58,7 @@ export async function sampleRepository(repo: string, files: Readonly<Record<stri
   await gitText(repo, ["config", "user.name", "Test"]);
   await gitText(repo, ["config", "user.email", "test@localhost"]);
   await gitText(repo, ["add", "--all"]);
-  await gitText(repo, ["commit", "--quiet", "--message", "First commit"]);
+  await gitText(repo, ["commit", "--quiet", "--allow-empty", "--message", "First commit"]);
 }
 
 /** Only what programs need to be found; no key, no proxy, no tmux, no settings of the person. */

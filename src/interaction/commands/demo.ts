@@ -27,32 +27,37 @@ const CHECK = "node --test";
 export async function demoCommand(args: DemoArguments): Promise<number> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const base = await realpath(await mkdtemp(join(tmpdir(), "roocode-demo-")));
-  let code = 1;
+  const folder = args.dir === undefined ? join(base, "auth-sample") : resolve(args.dir);
+  let isKept = false;
   try {
-    const folder = args.dir === undefined ? join(base, "auth-sample") : resolve(args.dir);
     await makeSample(folder);
-    const { default: planFile } = await import("../demo/demo-plan.json", { with: { type: "json" } });
-    const plan = readPlan(planFile);
-    await using model = await startScriptedModel({ plan, latencyMs: args.latencyMs ?? 0 });
     say(`${LABEL} The team, its worktrees, mail, tasks, tests and merges are real; it works on ${folder}.`);
-    code = await runTeam(args, folder, demoEnvironment(args.protocol ?? "anthropic", model, join(base, "home")));
-    say(`\n${await gitText(folder, ["log", "--graph", "--oneline", "--all"])}\n`);
-    const tests = await runCommand(process.execPath, ["--test"], { cwd: folder, env: process.env });
-    say(`${tests.exitCode === 0 ? "The sample's tests pass" : "The sample's tests FAIL"} on the merged result (${CHECK}).`);
-    if (tests.exitCode !== 0) {
-      say(tests.stdout.trim());
-      code ||= 1;
-    }
+    // What goes wrong from here on should be looked at.
+    isKept = true;
+    const code = await demonstrate(args, folder, join(base, "home"), say);
+    isKept = code !== 0 && code !== 130;
+    if (args.dir !== undefined) say(`The sample repository is in ${folder}.`);
+    else if (!isKept) say("The sample repository was temporary and is gone; --dir FOLDER keeps it.");
+    if (isKept) say(`Kept for a look: ${base}`);
+    say(`${LABEL} For real work set ANTHROPIC_API_KEY or OPENAI_API_KEY and run: roocode team "goal"`);
     return code;
   } finally {
-    // What went wrong should be looked at.
-    const isKept = code !== 0 && code !== 130;
-    if (isKept) say(`Kept for a look: ${base}`);
-    else await rm(base, { recursive: true, force: true, maxRetries: 5 });
-    if (args.dir !== undefined) say(`The sample repository is in ${resolve(args.dir)}.`);
-    else if (!isKept) say("The sample repository was temporary and is gone; --dir FOLDER keeps it.");
-    say(`${LABEL} For real work set ANTHROPIC_API_KEY or OPENAI_API_KEY and run: roocode team "goal"`);
+    if (!isKept) await rm(base, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+async function demonstrate(args: DemoArguments, folder: string, home: string, say: (text: string) => void): Promise<number> {
+  const { default: planFile } = await import("../demo/demo-plan.json", { with: { type: "json" } });
+  await using model = await startScriptedModel({ plan: readPlan(planFile), latencyMs: args.latencyMs ?? 0 });
+  const code = await runTeam(args, folder, demoEnvironment(args.protocol ?? "anthropic", model, home));
+  say(`\n${await gitText(folder, ["log", "--graph", "--oneline", "--all"])}\n`);
+  const tests = await runCommand(process.execPath, ["--test"], { cwd: folder, env: process.env });
+  if (tests.exitCode === 0) {
+    say(`The sample's tests pass on what main holds now (${CHECK}).`);
+    return code;
+  }
+  say(`The sample's tests FAIL on what main holds now (${CHECK}):\n${tests.stdout.trim()}`);
+  return code || 1;
 }
 
 async function runTeam({ backend }: DemoArguments, cwd: string, env: NodeJS.ProcessEnv): Promise<number> {

@@ -30,7 +30,9 @@ export function leadTurn(plan: Plan, steps: readonly Step[]): Answer {
 function afterCall(plan: Plan, last: Call, steps: readonly Step[]): Answer {
   if (last.name === "TaskList") return afterList(plan, jsonLines(last.result), steps);
   if (last.name === "Converge" && !last.result.includes("Still at work")) {
-    return { text: /not merged|failed|conflict/i.test(last.result) ? last.result : plan.words.lead };
+    // Words of a success are the plan's; of anything else the system's own report says what happened.
+    const isWhole = last.result.includes(" moved from ") && !last.result.includes(": not merged (");
+    return { text: isWhole ? `[${plan.label}] ${plan.words.lead}` : last.result };
   }
   return { text: "The teammates are at work. Their messages wake me." };
 }
