@@ -35,6 +35,9 @@ export type TeamScreen = LeadScreen & {
 export type TeamOutcome = {
   team: string;
   exitCode: number;
+  /** The lead's last words. */
+  words: string;
+  /** What the system measured: merged, unmerged, check, branch, how to go on. */
   text: string;
   merged: string[];
   unmerged: { name: string; branch: string; reason: string }[];
@@ -170,7 +173,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   }
 
   async function describe(ended: LeadEnd, roster: TeamConfig, tasks: TeamTask[]): Promise<TeamOutcome> {
-    const base = { team: team.name, tasks, folder, merged: [] as string[], unmerged: [] as TeamOutcome["unmerged"] };
+    const words = "text" in ended ? ended.text : "";
+    const base = { words, team: team.name, tasks, folder, merged: [] as string[], unmerged: [] as TeamOutcome["unmerged"] };
     const resume = `Go on with: roocode team resume ${team.name}. Tidy away with: roocode team clean ${team.name}.`;
     const left = (reason: string) => roster.members.map(({ name, branch }) => ({ name, branch, reason }));
     switch (ended.type) {
@@ -202,7 +206,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
         const { report } = ended;
         const open = tasks.filter((task) => task.status !== "completed" && task.status !== "cancelled");
         const exitCode = report.exitCode === 0 && open.length > 0 ? 3 : report.exitCode;
-        const lines = [ended.text === "" || ended.text === report.text ? "" : ended.text, report.text];
+        const lines = [report.text];
         if (open.length > 0) lines.push(`Not completed: ${open.map((task) => `${task.id} ${task.subject} (${task.status})`).join("; ")}.`);
         if (exitCode !== 0) lines.push(resume);
         return {

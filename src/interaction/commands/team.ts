@@ -96,12 +96,13 @@ function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, pl
     plain.line(outcome.text);
     return;
   }
-  if (outputFormat === "text") process.stdout.write(`${outcome.text}\n`);
+  const said = outcome.words === "" || outcome.words === outcome.text ? outcome.text : `${outcome.words}\n\n${outcome.text}`;
+  if (outputFormat === "text") process.stdout.write(`${said}\n`);
   else {
-    const { text, exitCode, tasks, ...rest } = outcome;
+    const { text: _text, words: _words, exitCode, tasks, ...rest } = outcome;
     const brief = tasks.map(({ id, subject, status, owner }) => ({ id, subject, status, ...(owner ? { owner } : {}) }));
     process.stdout.write(
-      `${JSON.stringify({ type: "result", ...rest, exit_code: exitCode, is_error: exitCode !== 0, result: text, tasks: brief })}\n`,
+      `${JSON.stringify({ type: "result", ...rest, exit_code: exitCode, is_error: exitCode !== 0, result: said, tasks: brief })}\n`,
     );
   }
 }
