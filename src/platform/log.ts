@@ -5,7 +5,7 @@ export type Log = { info(fields: Record<string, unknown>, text: string): void; e
 
 /** A log file of this process under `folder`. `mask` blanks keys and tokens out of every line. */
 export async function openLog(folder: string, mask: (text: string) => string): Promise<Log> {
-  const { pino } = await import("pino");
+  const { default: pino } = await import("pino");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const day = new Date().toISOString().slice(0, 10);
   const destination = pino.destination({ dest: join(folder, `${day}-${process.pid}.log`), mkdir: true, sync: true, mode: 0o600 });

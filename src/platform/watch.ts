@@ -14,3 +14,11 @@ export function watchFolder(path: string, onChange: () => void): { close(): void
   watcher.on("error", () => watcher.close());
   return watcher;
 }
+
+/** Watches one file, there or not yet, by chokidar. For logs and settings, never for a mailbox: it looks at every entry. */
+export async function watchFile(path: string, onChange: () => void): Promise<{ close(): Promise<void> }> {
+  const { watch: watchPaths } = await import("chokidar");
+  const watcher = watchPaths(path, { ignoreInitial: true });
+  watcher.on("add", onChange).on("change", onChange);
+  return { close: () => watcher.close() };
+}

@@ -18,7 +18,7 @@ import { builtInPrompt } from "./built-in-agent.ts";
 import { openAgent } from "./open-agent.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-const INTEGRATOR = "integrator";
+export const INTEGRATOR = "integrator";
 const INTEGRATOR_TURNS = 100;
 
 export type IntegratorOptions = {

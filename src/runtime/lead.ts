@@ -119,7 +119,9 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     switch (body.type) {
       case "permission_request":
         // Beside the pump: a question must not hold up the mail.
-        void answerPermission(envelope.id, from, body);
+        answerPermission(envelope.id, from, body).catch((error: unknown) => {
+          screen.note(`The question of ${from} could not be answered: ${error instanceof Error ? error.message : String(error)}`);
+        });
         break;
       case "permission_settled":
         questions.get(body.requestId)?.abort();
@@ -150,7 +152,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     const answer = await screen.askHuman?.(body.alwaysRule, question, decision, AbortSignal.any([signal, open.signal]));
     questions.delete(requestId);
     if (open.signal.aborted) return;
-    if (answer === "always") await opened.permissions.writeAlways(question, decision);
+    if (answer === "always") {
+      await opened.permissions.writeAlways(question, decision).catch((error: unknown) => {
+        screen.note(`The rule was not written: ${error instanceof Error ? error.message : String(error)}`);
+      });
+    }
     const approve = answer === "yes" || answer === "always";
     await bus.mailbox.send(from, {
       type: "permission_response",

@@ -1,16 +1,16 @@
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { appendLine } from "../platform/files.ts";
 import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { LEAD, type TeamConfig, type TeamEvent, type TeamStep, type TeamTask } from "../protocol/team.ts";
+import { LEAD, type TeamConfig, type TeamStep, type TeamTask } from "../protocol/team.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { converge } from "../team/converge/converge.ts";
 import type { UnmergedMember } from "../team/converge/report.ts";
 import type { LeadEnd } from "../team/lead.ts";
-import { runIntegrator } from "./integrator.ts";
+import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
+import { INTEGRATOR, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
 import type { WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -47,14 +47,13 @@ export type TeamOutcome = {
 /** A team from its first turn to its end: led, converged, tidied when all is well, kept whole when it is not. */
 export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: TeamScreen, signal: AbortSignal): Promise<TeamOutcome> {
   const { team, folder, ground, mode } = run;
-  const log = (agent: string, event: TeamEvent["event"]) =>
-    appendLine(join(folder, "log.jsonl"), { at: new Date().toISOString(), agent, event });
+  const log = new TeamLog(folder, screen.note);
   const onStep = (step: TeamStep) => {
-    void log(LEAD, step);
+    log.add(LEAD, step);
     screen.step(step);
   };
   const logged = (agent: string, show: (event: AgentEvent) => void) => (event: AgentEvent) => {
-    if (event.type !== "stream_text" && event.type !== "stream_thinking" && event.type !== "tool_progress") void log(agent, event);
+    log.add(agent, event);
     show(event);
   };
   await using bus = await openFileBus({
@@ -72,6 +71,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     onNote: screen.note,
     screenOf: screen.memberScreen,
   });
+  const following = new AbortController();
+  const followed = followSteps(folder, screen, following.signal);
   onStep({ type: "backend", ...run.choice });
   const spawn = spawnContext({
     surroundings,
@@ -121,7 +122,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
                   ? (...question) => screen.askHuman?.(undefined, ...question) ?? Promise.resolve(undefined)
                   : undefined,
                 askUser: screen.askUser,
-                onEvent: logged("integrator", screen.integrator),
+                onEvent: logged(INTEGRATOR, screen.integrator),
                 onStep,
               },
               jobSignal,
@@ -138,7 +139,11 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     await stopMembers(bus, backend, "the lead failed");
     throw error;
   });
-  return finish(end);
+  following.abort();
+  await followed;
+  const outcome = await finish(end);
+  await log.flush();
+  return outcome;
 
   async function finish(ended: LeadEnd): Promise<TeamOutcome> {
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
@@ -211,6 +216,21 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       }
     }
   }
+}
+
+/** What teammates do, in processes of their own, shows in the lead's terminal as it happens: they write it into the team's log. */
+async function followSteps(folder: string, screen: TeamScreen, signal: AbortSignal): Promise<void> {
+  const path = logPath(folder);
+  const before = await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  const show = (line: string) => {
+    const entry = parseLogLine(line);
+    if (!entry || entry.agent === LEAD || entry.agent === INTEGRATOR) return;
+    if (entry.event.type === "task" || (entry.event.type === "message" && "from" in entry.event)) screen.step(entry.event);
+  };
+  await followLog(path, before, show, signal);
 }
 
 /** Merging is writing: a plan or default mode would ask for each edit of a conflict. */

@@ -62,7 +62,7 @@ export async function loadSettings(files: { user: string; project: string; local
 async function readLevel(path: string): Promise<LoadedSettings> {
   const text = await readTextOrUndefined(path);
   if (text === undefined || text.trim() === "") return { settings: {}, warnings: [] };
-  const { parseDocument, LineCounter } = await import("yaml");
+  const { parseDocument, LineCounter } = await import("../platform/yaml.ts");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const problem = document.errors[0];

@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
 import { commitAll, identity } from "../platform/commit.ts";
-import { appendLine } from "../platform/files.ts";
 import { gitText } from "../platform/git.ts";
 import { isAlive, runCommand, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { AskHuman } from "../protocol/permission.ts";
-import type { MemberStatus, ProcessIdentity, TeamEvent, TeammateInfo, TeamTask } from "../protocol/team.ts";
+import type { MemberStatus, ProcessIdentity, TeammateInfo, TeamTask } from "../protocol/team.ts";
 import type { Boot } from "../team/boot.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { MailReader } from "../team/mail-reader.ts";
 import { PermissionRelay } from "../team/permission-relay.ts";
+import { TeamLog } from "../team/team-log.ts";
 import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
@@ -49,8 +49,7 @@ export async function startWorker(
   const info = team.members.find((member) => member.name === self);
   if (!info || info.epoch !== boot.epoch) throw new UserError(`${self} is not expected in team "${boot.team}" any more.`);
 
-  const log = (event: TeamEvent["event"]) =>
-    appendLine(join(boot.teamFolder, "log.jsonl"), { at: new Date().toISOString(), agent: self, event });
+  const log = new TeamLog(boot.teamFolder, screen.note);
   const surroundings = await readSurroundings(info.worktreePath, boot.env, { permissionMode: boot.permissionMode, trust: boot.trust });
   const save = async (subject: string, trailers: Record<string, string> = {}) =>
     commitAll(info.worktreePath, { subject, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
@@ -81,7 +80,7 @@ export async function startWorker(
         self,
         role: "teammate",
         process,
-        onStep: (step) => void log(step),
+        onStep: (step) => log.add(self, step),
         beforeComplete,
         onClaim: async (task) => {
           headAtClaim.set(task.id, await gitText(info.worktreePath, ["rev-parse", "HEAD"]));
@@ -133,7 +132,7 @@ export async function startWorker(
         newCommits: commitReporter(info, agent.isNew),
         isLeadAlive: leadCheck(bus.roster),
         onEvent: (event) => {
-          if (event.type !== "stream_text" && event.type !== "stream_thinking" && event.type !== "tool_progress") void log(event);
+          log.add(self, event);
           screen.event(event);
         },
         onStatus: screen.status,
@@ -145,6 +144,7 @@ export async function startWorker(
   } finally {
     pumpEnd.abort();
     await pump;
+    await log.flush();
   }
 }
 

@@ -37,11 +37,14 @@ export function auditFile(path: string): Recorder {
   let previous = "";
   let last: Promise<void> = Promise.resolve();
   return (line) => {
-    last = last.then(async () => {
-      const chained = { ...line, previous };
-      previous = createHash("sha256").update(JSON.stringify(chained)).digest("hex").slice(0, 16);
-      await appendLine(path, chained);
-    });
+    // One line that could not be written must not take the later ones with it.
+    last = last
+      .catch(() => undefined)
+      .then(async () => {
+        const chained = { ...line, previous };
+        previous = createHash("sha256").update(JSON.stringify(chained)).digest("hex").slice(0, 16);
+        await appendLine(path, chained);
+      });
     return last;
   };
 }

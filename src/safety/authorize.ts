@@ -7,7 +7,7 @@ import { denyUnanswered, narrowestRules } from "./narrowest-rule.ts";
 import { DISK, type TeamPlace } from "./path-sandbox.ts";
 import { parseRuleBody, type Rule, type RuleSet } from "./rules.ts";
 
-export type AuthorizeContext = {
+type AuthorizeContext = {
   /** What the agent may work in; absolute. */
   root: string;
   /** Where relative paths start, now. */

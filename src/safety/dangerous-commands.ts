@@ -5,7 +5,7 @@ import type { Detector, Finding, Scene } from "./danger/finding.ts";
 import { gitHarm } from "./danger/git-harm.ts";
 import { power } from "./danger/power.ts";
 import { privilege } from "./danger/privilege.ts";
-import { remoteCode } from "./danger/remote.ts";
+import { downloadPaths, remoteCode } from "./danger/remote.ts";
 import { removals } from "./danger/removal.ts";
 import { secretsOut } from "./danger/secrets-out.ts";
 import { teamReach } from "./danger/team-reach.ts";
@@ -14,6 +14,7 @@ import type { Ground } from "./path-sandbox.ts";
 import { analyze } from "./shell.ts";
 
 const NESTED_TEXTS = 3;
+const MOST_WRITERS = 100;
 
 /** Layer 1, and layer 2 for commands: everything that holds in every mode. */
 export function dangers(line: Line, ground: Ground, mode: string): Finding[] {
@@ -21,7 +22,7 @@ export function dangers(line: Line, ground: Ground, mode: string): Finding[] {
 }
 
 function inspectLine(line: Line, ground: Ground, mode: string, depth: number): Finding[] {
-  const scene: Scene = { line, ground, mode };
+  const scene: Scene = { line, ground, mode, writers: writersOf(line, ground) };
   const code = codeDetector((text, part) => (depth < NESTED_TEXTS ? inspectText(text, part, ground, mode, depth) : []));
   const detectors: readonly Detector[] = [
     removals,
@@ -41,6 +42,19 @@ function inspectLine(line: Line, ground: Ground, mode: string, depth: number): F
     : [];
   general.push(...line.problems.map((reason): Finding => ({ decision: "ask", isSticky: false, layer: "danger", reason })));
   return [...findings, ...general];
+}
+
+/** Looked up on demand: most lines write no file that another part reads. */
+function writersOf(line: Line, ground: Ground): (path: string) => readonly Part[] {
+  let writers: Map<string, Part[]> | undefined;
+  return (path) => {
+    if (!writers) {
+      writers = new Map();
+      for (const part of line.parts)
+        for (const file of downloadPaths(part, ground)) writers.set(file, [...(writers.get(file) ?? []), part].slice(0, MOST_WRITERS));
+    }
+    return writers.get(path) ?? [];
+  };
 }
 
 function inspectText(text: string, part: Part, ground: Ground, mode: string, depth: number): Finding[] {

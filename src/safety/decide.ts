@@ -2,12 +2,13 @@ import type { PermissionDecision, PermissionRequest } from "../protocol/permissi
 import { type DecisionContext, join, type LayerVote } from "./layer-votes.ts";
 import { pathIsAllowed, pathIsCovered, rulePath } from "./match-paths.ts";
 import { allowedByMode } from "./modes.ts";
-import { judgePath, patternLeaves, resolvePhysically, toAbsolute } from "./path-sandbox.ts";
+import { judgePath, patternLeaves, rememberLooks, resolvePhysically, toAbsolute } from "./path-sandbox.ts";
 import { matchesStar } from "./patterns.ts";
 import { judgeRules, namesTool, READ_TOOLS, type Rule, WRITE_TOOLS } from "./rules.ts";
 
 /** Layers 1 to 4 on one call. Pure but for the look at the disk that `ground` and `gitIsSafe` bring. */
-export async function decide(request: PermissionRequest, context: DecisionContext): Promise<PermissionDecision> {
+export async function decide(request: PermissionRequest, given: DecisionContext): Promise<PermissionDecision> {
+  const context = { ...given, ground: { ...given.ground, files: rememberLooks(given.ground.files) } };
   return request.tool === "Bash" ? await decideBash(request, context) : decideTool(request, context);
 }
 

@@ -99,7 +99,7 @@ function sedFlag(args: readonly Word[]): string | undefined {
     : "this script of sed may run a program or write a file";
 }
 
-export function sedScripts(args: readonly Word[]): readonly Word[] {
+function sedScripts(args: readonly Word[]): readonly Word[] {
   const scripts = args.flatMap((word, index) => {
     if (word.text === "-e" || word.text === "--expression" || /^-[nErsuz]+e$/.test(word.text)) return args.slice(index + 1, index + 2);
     const glued = /^--expression=([\s\S]*)$/.exec(word.text) ?? /^-e([\s\S]+)$/.exec(word.text);

@@ -21,7 +21,7 @@ export function gitConfigReader(): (folder: string) => boolean {
 }
 
 /** `section.key` and `section.subsection.key` of a configuration file's text. */
-export function configKeys(text: string): string[] {
+function configKeys(text: string): string[] {
   const keys: string[] = [];
   let section = "";
   for (const line of text.split(/\r?\n/)) {

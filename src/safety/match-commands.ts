@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { argsOf, type Line, type Part, textOf, type Word } from "./command-line.ts";
+import { type Line, type Part, textOf, type Word } from "./command-line.ts";
 import { pathsOf } from "./danger/finding.ts";
 import { execFlag } from "./exec-flags.ts";
 import { readGit } from "./git-command.ts";
@@ -34,10 +34,6 @@ export function allowsPart(rule: Rule, part: Part, ground: Ground): boolean {
   return neverByWildcard(part, ground, rule.spec) === undefined && matchesCommand(rule.spec, text);
 }
 
-export function allowsWrite(rule: Rule, word: Word, part: Part, ground: Ground): boolean {
-  return allowsFile(rule, "WriteFile", word, part, ground);
-}
-
 /** A redirect from a file is a reading of it. */
 export function allowsFile(rule: Rule, tool: "WriteFile" | "ReadFile", word: Word, part: Part, ground: Ground): boolean {
   if (rule.tool !== (tool === "WriteFile" ? "Edit" : "Read") && rule.tool !== tool) return false;
@@ -53,7 +49,7 @@ export function isExactly(rule: Rule, line: Line): boolean {
 }
 
 /** Why no wildcard covers this part; undefined when one may. */
-export function neverByWildcard(part: Part, ground: Ground, spec: string): string | undefined {
+function neverByWildcard(part: Part, ground: Ground, spec: string): string | undefined {
   const first = part.words[0];
   if (!first?.isKnown) return "the command name is only known when it runs";
   const name = basename(first.text);
@@ -84,7 +80,7 @@ function spellings(part: Part): string[] {
 }
 
 /** A trailing ` *` or `:*` also matches the bare prefix and stops at a word's end. */
-export function matchesCommand(spec: string, text: string): boolean {
+function matchesCommand(spec: string, text: string): boolean {
   const pattern = stripQuotes(normalizeText(spec)).replace(/:\*$/, " *");
   if (matchesStar(pattern, text)) return true;
   return pattern.endsWith(" *") && !pattern.endsWith("\\ *") && matchesStar(pattern.slice(0, -2), text);
@@ -110,9 +106,4 @@ function stripQuotes(text: string): string {
 
 function hasOperator(spec: string): boolean {
   return /[;|&<>`\n]|\$\(/.test(spec);
-}
-
-export function ruleTextFor(part: Part): string {
-  const [first, second] = [part.words[0]?.text ?? "", argsOf(part)[0]?.text ?? ""];
-  return /^[a-z][\w-]*$/.test(second) ? `${first} ${second}` : first;
 }

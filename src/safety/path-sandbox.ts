@@ -1,11 +1,12 @@
 import { lstatSync, readlinkSync } from "node:fs";
-import { isAbsolute, join, sep } from "node:path";
+import { isAbsolute, join, posix, sep } from "node:path";
 import {
   checkEnvName,
   checkHomeRead,
   checkHomeWrite,
   checkSystemWrite,
   checkWriteNames,
+  FREE,
   isPolicyContainer,
   type NameCheck,
 } from "./protected-paths.ts";
@@ -13,7 +14,8 @@ import {
 /** How layer 2 looks at the disk; a test passes its own. */
 export type FileLook = {
   look(path: string): { kind: "file" | "folder" | "link" | "other"; links: number } | undefined;
-  readLink(path: string): string;
+  /** Undefined when the link is gone. */
+  readLink(path: string): string | undefined;
 };
 
 /** `ownBranch` and the two folders of a teammate: what it must not reach beside its own worktree. */
@@ -38,6 +40,8 @@ export type PathVerdict = {
   isPolicy: boolean;
   /** Another checkout of the same team. */
   isOthers: boolean;
+  /** Keys, passwords, files of secrets. */
+  isSecret: boolean;
   reason: string;
   resolved?: string;
 };
@@ -48,7 +52,9 @@ const NO_FILES = ["proc", "dev", "sys"];
 export const DISK: FileLook = {
   look(path) {
     try {
-      const found = lstatSync(path);
+      // Most paths of a decision do not exist; an error for each would be the dearest part of it.
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      if (!found) return undefined;
       const kind = found.isFile() ? "file" : found.isDirectory() ? "folder" : found.isSymbolicLink() ? "link" : "other";
       return { kind, links: found.nlink };
     } catch {
@@ -56,47 +62,54 @@ export const DISK: FileLook = {
       return undefined;
     }
   },
-  readLink: (path) => readlinkSync(path),
+  readLink(path) {
+    try {
+      return readlinkSync(path);
+    } catch {
+      // Removed since it was looked at: the path is refused like one that leads nowhere.
+      return undefined;
+    }
+  },
 };
+
+/** The same look for the length of one decision: each path is looked at once, so its parts can't disagree. */
+export function rememberLooks(files: FileLook): FileLook {
+  const looks = new Map<string, ReturnType<FileLook["look"]>>();
+  return {
+    look(path) {
+      if (!looks.has(path)) looks.set(path, files.look(path));
+      return looks.get(path);
+    },
+    readLink: (path) => files.readLink(path),
+  };
+}
+
+const PLAIN = { isSticky: false, isPolicy: false, isOthers: false, isSecret: false };
 
 /** Layer 2: where the path leads, and whether that may be touched. `meansFile` refuses a folder or a pipe. */
 export function judgePath(given: string, use: PathUse, ground: Ground, meansFile: boolean): PathVerdict {
-  const outside = (reason: string, resolved?: string): PathVerdict => ({
-    place: "outside",
-    isSticky: false,
-    isPolicy: false,
-    isOthers: false,
-    reason,
-    ...(resolved === undefined ? {} : { resolved }),
-  });
+  const outside = (reason: string): PathVerdict => ({ ...PLAIN, place: "outside", reason });
   if (given === "" || given.includes("\0")) return outside(`the path ${JSON.stringify(given)} is empty or has a NUL`);
   const absolute = toAbsolute(given, ground);
   const lexical = normalize(absolute);
   if (isKernelPath(absolute) || isKernelPath(lexical)) return outside(`"${given}" is not a file of the workspace`);
   const resolved = resolvePhysically(absolute, ground.files);
   if (resolved === undefined) return outside(`"${given}" is a loop of links`);
-  if (isKernelPath(resolved)) return outside(`"${given}" is not a file of the workspace`, resolved);
+  if (isKernelPath(resolved)) return outside(`"${given}" is not a file of the workspace`);
 
-  const name = [checkNames(lexical, use, ground), checkNames(resolved, use, ground)];
-  const shielded = name.find((check) => check.isProtected);
-  const others = reachesOthers(resolved, ground);
+  const names = [checkNames(lexical, use, ground), checkNames(resolved, use, ground)];
+  const shielded = names.find((check) => check.isProtected);
   const isInside = roots(ground).some((root) => isWithin(resolved, root));
-  if (shielded && (isInside || shielded.isPolicy))
-    return {
-      place: isInside ? "protected" : "outside",
-      isSticky: false,
-      isPolicy: shielded.isPolicy,
-      isOthers: others,
-      reason: shielded.reason,
-      resolved,
-    };
-  if (!isInside)
-    return {
-      ...outside(`"${given}" is outside the workspace (${ground.root}); add its folder with --add-dir to work there`, resolved),
-      isOthers: others,
-      ...(shielded ? { reason: shielded.reason } : {}),
-    };
-  return judgeInside(given, resolved, use, ground, meansFile, name);
+  if (isInside && !shielded) return judgeInside(given, resolved, use, ground, meansFile, names);
+  return {
+    place: isInside ? "protected" : "outside",
+    isSticky: false,
+    isPolicy: shielded?.isPolicy ?? false,
+    isOthers: reachesOthers(resolved, ground),
+    isSecret: names.some((check) => check.isSecret),
+    reason: shielded?.reason ?? `"${given}" is outside the workspace (${ground.root}); add its folder with --add-dir to work there`,
+    resolved,
+  };
 }
 
 function judgeInside(
@@ -107,12 +120,12 @@ function judgeInside(
   meansFile: boolean,
   names: readonly NameCheck[],
 ): PathVerdict {
-  const inside = { place: "inside", isSticky: false, isPolicy: false, isOthers: false, reason: "inside the workspace", resolved } as const;
+  const inside: PathVerdict = { ...PLAIN, place: "inside", reason: "inside the workspace", resolved };
   const found = ground.files.look(resolved);
   if (found?.kind === "other" || (meansFile && found?.kind === "folder"))
     return { ...inside, place: "protected", reason: `"${given}" is not a regular file` };
   const sticky = names.find((check) => check.isSticky);
-  if (sticky) return { ...inside, isSticky: true, reason: sticky.reason };
+  if (sticky) return { ...inside, isSticky: true, isSecret: sticky.isSecret, reason: sticky.reason };
   // Package managers link whole stores into these folders; a read there is no sign of a planted link.
   const isStore = use === "read" && /[/\\](node_modules|\.venv|site-packages)[/\\]/.test(resolved);
   if (found?.kind === "file" && found.links > 1 && !isStore)
@@ -146,6 +159,7 @@ export function resolvePhysically(absolute: string, files: FileLook): string | u
     }
     if (++links > LINK_LIMIT) return undefined;
     const target = files.readLink(next);
+    if (target === undefined) return undefined;
     if (target.startsWith("/")) done = "/";
     rest = [...target.split("/"), ...rest];
   }
@@ -160,7 +174,10 @@ export function toAbsolute(given: string, ground: { cwd: string; home: string })
 }
 
 export function normalize(absolute: string): string {
-  return resolvePhysically(absolute, { look: () => undefined, readLink: () => "" }) ?? absolute;
+  return posix
+    .normalize(absolute)
+    .replace(/^\/\/+/, "/")
+    .replace(/(.)\/$/, "$1");
 }
 
 export function isWithin(path: string, folder: string): boolean {
@@ -202,17 +219,17 @@ function checkNames(path: string, use: PathUse, ground: Ground): NameCheck {
     if (secret?.isProtected) return secret;
     const key = below(path, ground.dataFolder, ground);
     if (key && (key.includes("keys") || key.includes("boot")) && !inOwnRoot(path, ground))
-      return { isProtected: true, isPolicy: false, isSticky: false, reason: "the keys of a team are read by no tool" };
+      return { ...FREE, isProtected: true, isSecret: true, reason: "the keys of a team are read by no tool" };
     return checkEnvName(inRoot ?? components(path));
   }
   if (below(path, ground.dataFolder, ground) && !inOwnRoot(path, ground))
-    return { isProtected: true, isPolicy: true, isSticky: false, reason: `"${path}" is in RooCode's data folder: no tool writes there` };
+    return { ...FREE, isProtected: true, isPolicy: true, reason: `"${path}" is in RooCode's data folder: no tool writes there` };
   const checks = [
     checkWriteNames(inRoot ?? components(path)),
     inHome ? checkHomeWrite(inHome) : undefined,
     checkSystemWrite(components(path)),
   ];
-  return checks.find((check) => check?.isProtected) ?? checks.find((check) => check?.isSticky) ?? noCheck();
+  return checks.find((check) => check?.isProtected) ?? checks.find((check) => check?.isSticky) ?? FREE;
 }
 
 /** A worktree below the data folder is free when it is the root itself. */
@@ -230,8 +247,4 @@ export function isPolicyFolder(path: string, ground: Ground): boolean {
 export function reachesOthers(resolved: string, ground: Ground): boolean {
   if (!ground.team || below(resolved, ground.root, ground)) return false;
   return [ground.team.primaryCheckout, ground.team.worktreesRoot].some((folder) => below(resolved, folder, ground) !== undefined);
-}
-
-function noCheck(): NameCheck {
-  return { isProtected: false, isPolicy: false, isSticky: false, reason: "" };
 }

@@ -50,11 +50,12 @@ const SYSTEM_FILES: readonly (readonly string[])[] = [
 const PUBLIC_IN_SSH = /^(known_hosts(\.old)?|config|.*\.pub)$/;
 const HARMLESS_ENV = /^\.env\.(example|sample|template)$/;
 
-export type NameCheck = { isProtected: boolean; isPolicy: boolean; isSticky: boolean; reason: string };
-const FREE: NameCheck = { isProtected: false, isPolicy: false, isSticky: false, reason: "" };
+export type NameCheck = { isProtected: boolean; isPolicy: boolean; isSticky: boolean; isSecret: boolean; reason: string };
+export const FREE: NameCheck = { isProtected: false, isPolicy: false, isSticky: false, isSecret: false, reason: "" };
 
 /** A file system that ignores case, ignorable code points, trailing dots or streams must not open a second spelling. */
-export function fold(name: string): string {
+function fold(name: string): string {
+  if (/^[\w-][\w.-]*[\w-]$|^\.[\w-]+$/.test(name)) return name.toLowerCase();
   const folded = name
     .normalize("NFC")
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
@@ -73,9 +74,9 @@ export function checkWriteNames(below: readonly string[]): NameCheck {
   for (let start = 0; start < names.length; start++) {
     if (PROTECTED_NAMES.some((pattern) => startsAt(names, start, pattern)))
       return {
+        ...FREE,
         isProtected: true,
         isPolicy: true,
-        isSticky: false,
         reason: `"${below.slice(start).join("/")}" is protected: no tool writes it`,
       };
   }
@@ -89,7 +90,7 @@ export function checkWriteNames(below: readonly string[]): NameCheck {
 export function checkEnvName(below: readonly string[]): NameCheck {
   const last = fold(below.at(-1) ?? "");
   if (!last.startsWith(".env") || HARMLESS_ENV.test(last)) return FREE;
-  return { ...FREE, isSticky: true, reason: `"${below.join("/")}" may hold secrets, so a person confirms each access` };
+  return { ...FREE, isSticky: true, isSecret: true, reason: `"${below.join("/")}" may hold secrets, so a person confirms each access` };
 }
 
 /** The folder of git or of the policy itself, or the file: what must not be moved, removed or replaced as a whole. */
@@ -108,7 +109,7 @@ export function checkHomeRead(belowHome: readonly string[]): NameCheck {
   const names = belowHome.map(fold);
   if (names[0] === ".ssh" && names.length === 2 && PUBLIC_IN_SSH.test(names[1] ?? "")) return FREE;
   const hit = SECRETS_IN_HOME.some((pattern) => startsAt(names, 0, pattern));
-  return hit ? { ...FREE, isProtected: true, reason: `"~/${belowHome.join("/")}" is a secret: no tool reads it` } : FREE;
+  return hit ? { ...FREE, isProtected: true, isSecret: true, reason: `"~/${belowHome.join("/")}" is a secret: no tool reads it` } : FREE;
 }
 
 /** A recursive reader that starts here reaches a secret of the home. */

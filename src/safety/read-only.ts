@@ -7,11 +7,13 @@ import { touchesOf } from "./touches.ts";
 import { isHarmless } from "./wrappers.ts";
 
 const READERS = new Set(
-  "cat head tail ls pwd wc sort uniq cut tr nl grep egrep fgrep rg find stat file which type echo printf test [ [[ true false : basename dirname realpath date diff cmp jq seq id whoami uname break continue return".split(
+  "cat head tail ls pwd wc sort uniq cut tr nl grep egrep fgrep rg find stat file which type echo printf test [ [[ true false : basename dirname realpath date diff cmp jq seq id whoami uname break continue return exit".split(
     " ",
   ),
 );
 const VERSION_ONLY = /^(node|npm|git|python3?|tsc|cargo|go|rustc|java|deno|bun|pnpm|yarn)$/;
+/** In `[[` both sides of these are arithmetic, which runs the subscripts in it. */
+const NUMBERS = /^-(eq|ne|lt|le|gt|ge)$/;
 /** Variables of the line itself; those in capitals may reach a program's environment. */
 const OWN_VARIABLE = /^[a-z_][a-z0-9_]*$/;
 
@@ -45,14 +47,31 @@ function gitOnlyReads(part: Part, ground: Ground, gitIsSafe: (folder: string) =>
   const places = [...git.folders, git.gitDir, git.workTree].filter((word) => word !== undefined);
   if (!places.every((word) => isInside(word, part, ground))) return false;
   const folders = places.length > 0 ? places.flatMap((word) => pathsOf(word, part, ground) ?? []) : part.cwds;
-  const operands = git.args.filter((word) => word.text.startsWith("/") || word.text.startsWith("~") || word.text.split("/").includes(".."));
-  return (
-    folders.length > 0 && folders.every(gitIsSafe) && operands.every((word) => isInside(word, part, ground) || /\.\.\.?\w/.test(word.text))
-  );
+  return folders.length > 0 && folders.every(gitIsSafe) && git.args.every((word) => namesNoSecret(word, part, ground));
+}
+
+/** Each operand taken for a path, and what stands behind the colon of `HEAD:path`. */
+function namesNoSecret(word: Word, part: Part, ground: Ground): boolean {
+  if (word.text.startsWith("-")) return true;
+  const colon = word.text.indexOf(":");
+  const behind = colon < 0 ? [] : [{ ...word, text: word.text.slice(colon + 1) || "." }];
+  return [word, ...behind].every((each) => isInside({ ...each, isKnown: true }, part, ground));
 }
 
 function readsInside(part: Part, ground: Ground): boolean {
+  if (
+    touchesOf(part).isRecursive &&
+    /^[ef]?grep$/.test(programOf(part)) &&
+    touchesOf(part).reads.some((word) => holdsSecrets(word, part, ground))
+  )
+    return false;
   return touchesOf(part).reads.every((word) => isInside(word, part, ground)) && touchesOf(part).writes.length === redirectWrites(part);
+}
+
+/** A recursive grep prints what is in a folder's `.env` as well. */
+function holdsSecrets(folder: Word, part: Part, ground: Ground): boolean {
+  const paths = pathsOf(folder, part, ground) ?? [];
+  return paths.some((path) => [".env", ".env.local", ".env.production"].some((name) => ground.files.look(`${path}/${name}`) !== undefined));
 }
 
 function redirectWrites(part: Part): number {
@@ -62,7 +81,8 @@ function redirectWrites(part: Part): number {
 
 function isInside(word: Word, part: Part, ground: Ground): boolean {
   const paths = pathsOf(word, part, ground);
-  if (!paths) return false;
+  // What find hands on may be any file below.
+  if (!paths || word.isBelow) return false;
   return paths.every((path) => {
     const verdict = judgePath(path, "read", ground, false);
     return verdict.place === "inside" && !verdict.isSticky;
@@ -75,6 +95,13 @@ function staysInside(args: readonly Word[], part: Part, ground: Ground): boolean
 }
 
 function takesTool(name: string, args: readonly Word[]): boolean {
+  if (
+    name === "[[" &&
+    args.some(
+      (word, index) => NUMBERS.test(word.text) && ![args[index - 1], args[index + 1]].every((each) => /^-?\d+$/.test(each?.text ?? "")),
+    )
+  )
+    return true;
   if (name === "test" || name === "[" || name === "[[") return args.some((word) => word.text === "-v" || word.text === "-R");
   return name === "date" ? args.some((word) => /^\d{8,}/.test(word.text)) : false;
 }

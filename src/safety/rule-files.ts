@@ -10,12 +10,21 @@ type LevelRules = { rules: readonly Rule[]; warnings: readonly string[] };
 const LEVELS: readonly ("user" | "project" | "local")[] = ["user", "project", "local"];
 const EFFECTS: readonly RuleEffect[] = ["allow", "ask", "deny"];
 
-/** Reads the three levels anew at each call. A file that does not parse leaves the last good rules of its level and one warning. */
-export function ruleReader(files: RuleFiles): () => Promise<RuleSet> {
+/**
+ * Reads the three levels anew at each call. A file that does not parse leaves the last good rules of its level. `warn` hears each
+ * warning once.
+ */
+export function ruleReader(files: RuleFiles, warn: (text: string) => void = () => undefined): () => Promise<RuleSet> {
   const good = new Map<string, { text: string; level: LevelRules }>();
+  const said = new Set<string>();
   return async () => {
     const levels = await Promise.all(LEVELS.map((level) => readLevel(files[level], level, good)));
-    return { rules: levels.flatMap((level) => level.rules), warnings: levels.flatMap((level) => level.warnings) };
+    const warnings = levels.flatMap((level) => level.warnings);
+    for (const warning of warnings.filter((each) => !said.has(each))) {
+      said.add(warning);
+      warn(warning);
+    }
+    return { rules: levels.flatMap((level) => level.rules), warnings };
   };
 }
 
@@ -31,7 +40,7 @@ async function readLevel(file: string, level: RuleLevel, good: Map<string, { tex
 
 async function parseLevel(text: string, file: string, level: RuleLevel): Promise<LevelRules | { problem: string }> {
   if (text.trim() === "") return { rules: [], warnings: [] };
-  const { LineCounter, parseDocument } = await import("yaml");
+  const { LineCounter, parseDocument } = await import("../platform/yaml.ts");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
@@ -67,7 +76,7 @@ function fromLists(lists: Record<string, unknown>, file: string, level: RuleLeve
 /** Adds allow rules to the local settings; comments and everything else of the file stay as they are. */
 export async function addLocalRules(file: string, rules: readonly string[]): Promise<void> {
   await withLock(file, async () => {
-    const { parseDocument, isSeq } = await import("yaml");
+    const { parseDocument, isSeq } = await import("../platform/yaml.ts");
     const text = (await readTextOrUndefined(file)) ?? "";
     const document = parseDocument(text);
     if (document.errors.length > 0) throw new Error(`${file} does not parse; mend it, then answer "always" again.`);
@@ -83,7 +92,7 @@ export async function addLocalRules(file: string, rules: readonly string[]): Pro
 }
 
 /** The file of this machine must not be committed: named in the repository's own exclude file. */
-export async function keepOutOfGit(file: string): Promise<void> {
+async function keepOutOfGit(file: string): Promise<void> {
   const folder = dirname(dirname(file));
   const gitFolder = await findGitFolder(folder);
   if (!gitFolder) return;

@@ -1,7 +1,7 @@
 import type { PermissionDecision } from "../protocol/permission.ts";
 import { hasStar } from "./patterns.ts";
 
-export const RULE_LEVELS = ["local", "project", "user", "granted"] as const;
+const RULE_LEVELS = ["local", "project", "user", "granted"] as const;
 /** `granted` are rules that the system itself gives an agent; a person's rules of any level come first. */
 export type RuleLevel = (typeof RULE_LEVELS)[number];
 export type RuleEffect = "allow" | "ask" | "deny";
@@ -15,7 +15,7 @@ const SHELLS = /^(ba|z|k|da|fi|a|c|tc)?sh$/;
 const NEVER_BY_WILDCARD = /^(eval|source|\.|sudo|doas)$/;
 
 /** `<effect> <Tool>` or `<effect> <Tool>(<spec>)`; a void rule is a warning, never an error. */
-export function parseRule(text: string, level: RuleLevel): Rule | { warning: string } {
+function parseRule(text: string, level: RuleLevel): Rule | { warning: string } {
   const match = /^\s*(allow|ask|deny)\s+(.+?)\s*$/s.exec(text);
   if (!match) return { warning: `The rule "${text}" is ignored: it does not begin with allow, ask or deny.` };
   return parseRuleBody(match[1] === "allow" ? "allow" : match[1] === "ask" ? "ask" : "deny", match[2] ?? "", level);

@@ -15,8 +15,9 @@ import {
 } from "unbash";
 import { expandBraces } from "./braces.ts";
 import { type Assignment, knownWord, type Line, NOTHING, type Part, type Redirect, type Word } from "./command-line.ts";
-import { normalize } from "./path-sandbox.ts";
+import { fork, inner, resolveFolders, type Scope as ScopeOf, setPositions, settle, snapshot } from "./scope.ts";
 import { suspiciousText } from "./suspicious-text.ts";
+import { bare, join, type Piece, prefixLength, quoted, split, unknownWord } from "./word-pieces.ts";
 import { literalOutput, openWrapper } from "./wrappers.ts";
 
 /** Over these the answer is a sticky ask; the analysis itself goes on until the hard ones. */
@@ -29,15 +30,7 @@ const PIPE_MEMORY = 50;
 class LimitReached extends Error {}
 
 type FunctionBody = CommandNode | CompoundList;
-type Scope = {
-  variables: Map<string, Word>;
-  functions: Map<string, FunctionBody>;
-  cwds: readonly string[];
-  before: readonly Part[];
-  outer: Part | undefined;
-  stdin: string | undefined;
-  isBackground: boolean;
-};
+type Scope = ScopeOf<FunctionBody>;
 
 /** The only door to the parser: a command line into its simple commands, with everything that they open. Never throws. */
 export function analyze(text: string, place: { cwd: string; home: string }): Line {
@@ -136,11 +129,14 @@ class Walk {
       return;
     }
     const elements: Part[][] = [];
+    const soFar: Part[] = [];
     for (const element of node.commands) {
       const start = this.parts.length;
-      const fed = ends([...ends(elements.flat()), ...scope.before]);
+      const fed = ends([...ends(soFar), ...scope.before]);
       this.command(element, { ...fork(scope), before: fed, stdin: elements.length === 0 ? scope.stdin : undefined });
-      elements.push(this.parts.slice(start));
+      const own = this.parts.slice(start);
+      elements.push(own);
+      for (const part of own) soFar.push(part);
     }
     for (const [index, parts] of elements.entries()) {
       const after = ends(elements.slice(index + 1, index + 1 + PIPE_MEMORY).flat());
@@ -168,7 +164,7 @@ class Walk {
         return;
       case "Redirected": {
         const redirects = this.redirects(node.redirects, scope);
-        this.add({ redirects: redirects.list, runs: redirects.runs }, scope);
+        this.add({ redirects: redirects.list }, scope);
         this.anyCommand(node.command, { ...scope, stdin: redirects.stdin ?? scope.stdin });
         return;
       }
@@ -285,7 +281,7 @@ class Walk {
     ];
     const redirects = this.redirects(node.redirects, scope);
     const stdin = redirects.stdin ?? scope.stdin;
-    this.run({ words, assignments, redirects: redirects.list, runs: redirects.runs, stdin }, scope);
+    this.run({ words, assignments, redirects: redirects.list, stdin }, scope);
   }
 
   /** Adds the part, lets it change the scope, and walks what it opens. */
@@ -433,7 +429,7 @@ class Walk {
       const elements = node.value.elements.flatMap((element) => this.fields(element, scope));
       return { name: node.name, value: { ...unknownWord(`$${node.name}`), runs: elements.flatMap((element) => element.runs) } };
     }
-    const value = join(this.pieces(node.value, scope, true), node.value.text);
+    const value = join(this.pieces(node.value, scope), node.value.text);
     if (node.index || node.append) {
       const old = node.append ? scope.variables.get(node.name) : undefined;
       if (old?.isKnown && value.isKnown && !node.index) return { name: node.name, value: { ...value, text: old.text + value.text } };
@@ -442,10 +438,9 @@ class Walk {
     return { name: node.name, value };
   }
 
-  private redirects(nodes: readonly Redirection[], scope: Scope): { list: Redirect[]; stdin: string | undefined; runs: Part[] } {
+  private redirects(nodes: readonly Redirection[], scope: Scope): { list: Redirect[]; stdin: string | undefined } {
     const list: Redirect[] = [];
     let stdin: string | undefined;
-    const start = this.parts.length;
     for (const node of nodes) {
       const descriptor = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : undefined;
       if (node.type === "HereDoc") {
@@ -456,7 +451,7 @@ class Walk {
         stdin = body.isKnown ? body.text : undefined;
         continue;
       }
-      const word = node.target ? join(this.pieces(node.target, scope, false), node.target.text) : NOTHING;
+      const word = node.target ? join(this.pieces(node.target, scope), node.target.text) : NOTHING;
       if (node.type === "HereString") {
         stdin = word.isKnown ? `${word.text}\n` : undefined;
         if (!word.isKnown) list.push({ use: "read", target: { ...word, text: "" }, isCopy: true, descriptor });
@@ -466,27 +461,27 @@ class Walk {
       if (node.operator === "<>") list.push({ use: "read", target: word, isCopy, descriptor });
       list.push({ use: node.operator === "<" || node.operator === "<&" ? "read" : "write", target: word, isCopy, descriptor });
     }
-    return { list, stdin, runs: this.parts.slice(start) };
+    return { list, stdin };
   }
 
   /** Brace expansion is textual and comes first; each result is then a word of its own. */
   private fields(word: WordSyntax, scope: Scope): Word[] {
-    if (!word.parts?.some((part) => part.type === "BraceExpansion")) return split(this.pieces(word, scope, false), word.text);
+    if (!word.parts?.some((part) => part.type === "BraceExpansion")) return split(this.pieces(word, scope), word.text);
     return expandBraces(word.text).flatMap((text) => {
       const statement = parse(`: ${text}`).commands[0]?.command;
       const only = statement?.type === "Command" ? statement.args : [];
       const [single] = only;
       if (only.length !== 1 || single?.type !== "Word") return [{ ...unknownWord(text), isUnsafe: true }];
-      return split(this.pieces(single, scope, false), text);
+      return split(this.pieces(single, scope), text);
     });
   }
 
-  private pieces(word: WordSyntax, scope: Scope, isAssignment: boolean): Piece[] {
+  private pieces(word: WordSyntax, scope: Scope): Piece[] {
     const tilde = this.tilde(word.text, scope);
     if (!word.parts) return tilde ? [tilde, quoted(word.value.slice(prefixLength(word.text)))] : [bare(word.value, word.text)];
     const pieces = this.partPieces(word.parts, scope, false);
     const [first, ...rest] = pieces;
-    if (!tilde || !first || isAssignment === undefined) return pieces;
+    if (!tilde || !first) return pieces;
     return [tilde, { ...first, text: first.text.slice(prefixLength(word.text)) }, ...rest];
   }
 
@@ -598,7 +593,7 @@ class Walk {
     const value = scope.variables.get(part.parameter);
     switch (operation.type) {
       case "Default": {
-        const operand = join(this.pieces(operation.operand, scope, false), operation.operand.text);
+        const operand = join(this.pieces(operation.operand, scope), operation.operand.text);
         if (operation.operator.endsWith("+") || operation.operator.endsWith("?")) return [{ ...unknown, runs: operand.runs }];
         if (value?.isKnown && value.text !== "") return [this.variable(part.parameter, part.text, scope, isQuoted)];
         if (value?.isKnown && operand.isKnown) return [{ ...quoted(operand.text), isQuoted, isSplit: !isQuoted }];
@@ -632,100 +627,9 @@ type Found = {
   words: readonly Word[];
   assignments: readonly Assignment[];
   redirects?: readonly Redirect[];
-  runs?: readonly Part[];
   stdin?: string | undefined;
 };
-type Piece = {
-  text: string;
-  isKnown: boolean;
-  isQuoted: boolean;
-  isSplit: boolean;
-  hasGlob: boolean;
-  isUnsafe: boolean;
-  runs: readonly Part[];
-};
-
-function quoted(text: string): Piece {
-  return { text, isKnown: true, isQuoted: true, isSplit: false, hasGlob: false, isUnsafe: false, runs: [] };
-}
-
-function bare(text: string, source: string): Piece {
-  return { ...quoted(text), isQuoted: source.includes("\\"), hasGlob: text === source && /[*?]|\[.*\]/.test(text) };
-}
-
-function prefixLength(source: string): number {
-  return /^~[\w.+-]*/.exec(source)?.[0].length ?? 0;
-}
-
-/** All pieces as one word: what an assignment or a redirect makes of them. */
-function join(pieces: readonly Piece[], source: string): Word {
-  const isKnown = pieces.every((piece) => piece.isKnown);
-  return {
-    text: pieces.length > 0 ? pieces.map((piece) => piece.text).join("") : source,
-    isKnown,
-    hasGlob: pieces.some((piece) => piece.hasGlob),
-    isUnsafe: pieces.some((piece) => piece.isUnsafe),
-    isQuoted: pieces.some((piece) => piece.isQuoted),
-    runs: pieces.flatMap((piece) => piece.runs),
-  };
-}
-
-/** Fields: known text that came out of an unquoted expansion is cut at its blanks. */
-function split(pieces: readonly Piece[], source: string): Word[] {
-  if (!pieces.some((piece) => piece.isSplit)) return [join(pieces, source)];
-  const fields: Piece[][] = [[]];
-  for (const piece of pieces) {
-    if (!piece.isSplit) {
-      fields.at(-1)?.push(piece);
-      continue;
-    }
-    for (const [index, chunk] of piece.text.split(/[ \t\n]+/).entries()) {
-      if (index > 0) fields.push([]);
-      if (chunk !== "") fields.at(-1)?.push({ ...piece, text: chunk, isSplit: false });
-    }
-  }
-  return fields.filter((field) => field.some((piece) => piece.text !== "" || piece.isQuoted)).map((field) => join(field, source));
-}
-
-function unknownWord(text: string): Word {
-  return { ...NOTHING, text, isKnown: false, isQuoted: false };
-}
 
 function ends(parts: readonly Part[]): readonly Part[] {
   return parts.length <= 2 * PIPE_MEMORY ? parts : [...parts.slice(0, PIPE_MEMORY), ...parts.slice(-PIPE_MEMORY)];
-}
-
-function setPositions(variables: Map<string, Word>, words: readonly Word[]): void {
-  for (let index = 1; index <= 9; index++) variables.set(String(index), words[index - 1] ?? knownWord(""));
-  const all = words.every((word) => word.isKnown) ? knownWord(words.map((word) => word.text).join(" ")) : unknownWord("$@");
-  for (const name of ["@", "*"]) variables.set(name, { ...all, runs: words.flatMap((word) => word.runs) });
-}
-
-function fork(scope: Scope): Scope {
-  return { ...scope, variables: new Map(scope.variables), functions: new Map(scope.functions) };
-}
-
-function inner(scope: Scope, part: Part): Scope {
-  return { ...scope, outer: part, before: part.before };
-}
-
-type Snapshot = { variables: Map<string, Word>; cwds: readonly string[] };
-
-function snapshot(scope: Scope): Snapshot {
-  return { variables: new Map(scope.variables), cwds: scope.cwds };
-}
-
-/** After something that may not have run: both folders are possible, and a variable that changed is not known. */
-function settle(scope: Scope, start: Snapshot): void {
-  scope.cwds = scope.cwds.length === 0 || start.cwds.length === 0 ? [] : [...new Set([...start.cwds, ...scope.cwds])];
-  for (const [name, value] of scope.variables) {
-    const old = start.variables.get(name);
-    if (old?.text !== value.text || old.isKnown !== value.isKnown) scope.variables.set(name, { ...value, isKnown: false });
-  }
-}
-
-function resolveFolders(target: Word, cwds: readonly string[]): string[] {
-  if (!target.isKnown || target.hasGlob) return [];
-  if (target.text.startsWith("/")) return [normalize(target.text)];
-  return cwds.map((cwd) => normalize(`${cwd}/${target.text}`));
 }

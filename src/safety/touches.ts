@@ -1,4 +1,5 @@
 import { argsOf, hasLong, type Options, type Part, parseOptions, programOf, type Word } from "./command-line.ts";
+import { EDITORS, INTERPRETERS, READERS, SAME_AS, WRITERS } from "./program-operands.ts";
 import { isShellName } from "./rules.ts";
 import { startFolders } from "./wrappers.ts";
 
@@ -7,112 +8,16 @@ export type Touches = { reads: readonly Word[]; writes: readonly Word[]; removes
 
 const NONE: Touches = { reads: [], writes: [], removes: [], isRecursive: false };
 
-/** Programs that read their operands: which options have a value, and how many operands come before the files. */
-const READERS: Record<string, { taking?: readonly string[]; skip?: number; skipUnless?: readonly string[]; files?: readonly string[] }> = {
-  cat: {},
-  tac: {},
-  less: { taking: ["P", "x", "y", "z"] },
-  more: {},
-  bat: {},
-  nl: { taking: [..."bdfhilnsvw"] },
-  wc: {},
-  rev: {},
-  od: { taking: [..."AjNtSw"] },
-  head: { taking: ["n", "c", "lines", "bytes"] },
-  tail: { taking: ["n", "c", "s", "lines", "bytes", "pid"] },
-  sort: { taking: [..."kStTo", "key", "field-separator", "output"] },
-  cut: { taking: [..."bcdf", "delimiter", "fields"] },
-  fold: { taking: ["w"] },
-  fmt: { taking: ["w"] },
-  column: { taking: [..."sotcNHR"] },
-  hexdump: { taking: [..."efnsC"] },
-  strings: { taking: ["n", "t", "e"] },
-  base64: { taking: ["w", "wrap", "i"] },
-  base32: { taking: ["w", "wrap"] },
-  md5sum: {},
-  sha1sum: {},
-  sha256sum: {},
-  sha512sum: {},
-  shasum: { taking: ["a"] },
-  cksum: {},
-  diff: { taking: [..."UCWxXIFSD"] },
-  cmp: { taking: ["i", "n"] },
-  comm: {},
-  paste: { taking: ["d"] },
-  join: { taking: [..."12eiojtv"] },
-  stat: { taking: ["c", "f", "printf", "format"] },
-  file: { taking: ["m", "F", "e", "P", "f"], files: ["m", "f"] },
-  realpath: {},
-  readlink: {},
-  ls: { taking: [..."ITw"] },
-  du: { taking: ["d", "B", "t"] },
-  tree: { taking: [..."LPIo"] },
-  gzip: {},
-  zcat: {},
-  gunzip: {},
-  bzcat: {},
-  xzcat: {},
-  source: {},
-  ".": {},
-  grep: {
-    taking: [..."efmABCdD", "regexp", "file", "max-count", "include", "exclude", "exclude-dir", "color"],
-    skip: 1,
-    skipUnless: ["e", "f", "regexp", "file"],
-    files: ["f", "file"],
-  },
-  rg: {
-    taking: [..."efgtTmABCjMr", "regexp", "file", "glob", "type", "max-count", "sort"],
-    skip: 1,
-    skipUnless: ["e", "f", "regexp", "file", "files"],
-    files: ["f", "file"],
-  },
-  jq: { taking: ["f", "arg", "argjson", "indent"], skip: 1, skipUnless: ["f"], files: ["f"] },
-  yq: { skip: 1 },
-  awk: { taking: ["F", "v", "f", "file"], skip: 1, skipUnless: ["f", "file"], files: ["f", "file"] },
-  test: {},
-  "[": {},
-  "[[": {},
-  openssl: { taking: ["in", "out", "k", "pass", "inkey"], files: ["in", "inkey"] },
-  pandoc: { taking: ["o", "f", "t"] },
-  gpg: { taking: ["o", "r", "u"] },
-  xxd: { taking: ["s", "l", "c", "g"] },
-};
-const SAME_AS: Record<string, string> = {
-  egrep: "grep",
-  fgrep: "grep",
-  zgrep: "grep",
-  ag: "grep",
-  ack: "grep",
-  gawk: "awk",
-  mawk: "awk",
-  nawk: "awk",
-};
-const EDITORS = /^(vi|vim|nvim|view|nano|emacs|ed|ex|code|pico|joe|micro)$/;
-const INTERPRETERS = /^(node|nodejs|deno|bun|tsx|ts-node|python[\d.]*|ruby|perl|php|lua|Rscript)$/;
-const WRITERS: Record<string, { taking?: readonly string[]; skip?: number }> = {
-  tee: {},
-  touch: { taking: ["d", "r", "t", "date", "reference"] },
-  mkdir: { taking: ["m", "mode"] },
-  mkfifo: { taking: ["m"] },
-  mknod: {},
-  truncate: { taking: ["s", "r", "o"] },
-  chmod: { skip: 1 },
-  chown: { skip: 1 },
-  chgrp: { skip: 1 },
-  setfacl: { taking: ["m", "x", "M", "X", "modify", "remove"] },
-  chattr: { skip: 1 },
-  patch: { taking: [..."pidoBrDFVYz"] },
-  setcap: { skip: 1 },
-  xattr: { skip: 1 },
-  sponge: {},
-  fallocate: { taking: ["l", "o"] },
-  gzip: {},
-  gunzip: {},
-  bzip2: {},
-  xz: {},
-};
+/** Several detectors ask for the same part; what it touches never changes. */
+const KNOWN = new WeakMap<Part, Touches>();
 
 export function touchesOf(part: Part): Touches {
+  const known = KNOWN.get(part) ?? findTouches(part);
+  KNOWN.set(part, known);
+  return known;
+}
+
+function findTouches(part: Part): Touches {
   const name = SAME_AS[programOf(part)] ?? programOf(part);
   const base = ofProgram(name, argsOf(part));
   const redirected = part.redirects.filter((redirect) => !redirect.isCopy && !isStream(redirect.target));

@@ -8,7 +8,7 @@ const TrustStore = z.object({ version: z.literal(1), folders: z.record(z.string(
 type TrustStore = z.infer<typeof TrustStore>;
 
 /** One hash over everything of a project that can execute or loosen: each item as text, in any order. */
-export function trustHash(items: readonly string[]): string {
+function trustHash(items: readonly string[]): string {
   const hash = createHash("sha256");
   for (const item of [...items].sort()) hash.update(`${Buffer.byteLength(item)}:${item}\n`);
   return hash.digest("hex");

@@ -9,69 +9,17 @@ import {
   programOf,
   type Word,
 } from "./command-line.ts";
+import { PLAIN_WRAPPERS } from "./plain-wrappers.ts";
 import { isShellName } from "./rules.ts";
 
 /** What a command runs in turn: words as they are, or a text for a shell. */
-export type Target = { cwd?: Word } & (
+type Target = { cwd?: Word } & (
   | { type: "words"; words: readonly Word[]; assignments?: readonly Assignment[] }
   | { type: "script"; script: Word; positions?: readonly Word[] }
 );
 export type Opened = { how: "transparent" | "opaque" | "script"; targets: readonly Target[]; isSameShell?: boolean };
 
 const HARMLESS_VARIABLES = /^(CI|NODE_ENV|DEBUG|FORCE_COLOR|NO_COLOR|LANG|LC_\w+|TZ|TERM)$/;
-
-/** Wrappers of the form `name [options] [operands] command…`: which options have a value, how many operands come first. */
-const PLAIN: Record<string, { taking: readonly string[]; operands?: number; isTransparent?: boolean }> = {
-  timeout: { taking: ["k", "s", "kill-after", "signal"], operands: 1, isTransparent: true },
-  nice: { taking: ["n", "adjustment"], isTransparent: true },
-  nohup: { taking: [], isTransparent: true },
-  stdbuf: { taking: ["i", "o", "e", "input", "output", "error"], isTransparent: true },
-  time: { taking: ["f", "o", "format", "output"], isTransparent: true },
-  gtimeout: { taking: ["k", "s", "kill-after", "signal"], operands: 1 },
-  sudo: {
-    taking: ["u", "g", "h", "p", "C", "r", "t", "T", "U", "D", "R", "user", "group", "host", "prompt", "chdir", "chroot", "close-from"],
-  },
-  doas: { taking: ["u", "C"] },
-  pkexec: { taking: ["user"] },
-  runuser: { taking: ["u", "g", "G", "user", "group"] },
-  setsid: { taking: [] },
-  ionice: { taking: ["c", "n", "class", "classdata"] },
-  chrt: { taking: ["T", "P", "D"], operands: 1 },
-  taskset: { taking: [], operands: 1 },
-  setarch: { taking: [], operands: 1 },
-  linux32: { taking: [] },
-  linux64: { taking: [] },
-  exec: { taking: ["a"] },
-  builtin: { taking: [] },
-  command: { taking: [] },
-  busybox: { taking: [] },
-  toybox: { taking: [] },
-  chroot: { taking: ["userspec", "groups"], operands: 1 },
-  unshare: { taking: ["R", "w", "S", "G", "root", "wd", "setuid", "setgid", "propagation"] },
-  nsenter: { taking: ["t", "S", "G", "target", "setuid", "setgid"] },
-  bwrap: { taking: [] },
-  firejail: { taking: [] },
-  proot: { taking: ["r", "b", "w", "q"] },
-  strace: { taking: ["o", "e", "p", "s", "u", "a", "E", "I", "O", "S", "P", "b", "X"] },
-  ltrace: { taking: ["o", "e", "p", "s", "u", "a", "l", "n", "S", "x"] },
-  caffeinate: { taking: ["t", "w"] },
-  unbuffer: { taking: [] },
-  rlwrap: { taking: ["a", "f", "H", "p", "P", "s"] },
-  setpriv: { taking: ["reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set", "securebits", "pdeathsig"] },
-  "systemd-run": {
-    taking: ["u", "p", "E", "t", "unit", "property", "setenv", "slice", "uid", "gid", "description", "on-active", "on-calendar"],
-  },
-  "xvfb-run": { taking: ["n", "e", "f", "s", "w", "p", "server-num", "server-args"] },
-  "dbus-run-session": { taking: ["config-file", "dbus-daemon"] },
-  parallel: { taking: ["j", "I", "a", "jobs", "arg-file", "colsep", "joblog", "results", "tmpdir"] },
-  torsocks: { taking: [] },
-  proxychains: { taking: ["f"] },
-  proxychains4: { taking: ["f"] },
-  faketime: { taking: ["f"], operands: 1 },
-  flock: { taking: ["w", "E", "timeout", "conflict-exit-code"], operands: 1 },
-  watch: { taking: ["n", "interval"] },
-  entr: { taking: [] },
-};
 
 const SSH_TAKING = [..."BbcDEeFIiJLlmOopQRSWw"];
 const XARGS_TAKING = [..."IEdnLPsa", "replace", "max-args", "max-procs", "max-lines", "max-chars", "delimiter", "arg-file", "eof"];
@@ -108,7 +56,7 @@ export function openWrapper(part: Part, written: (path: string) => string | unde
     case "alias":
       return openAlias(args);
     default:
-      return Object.hasOwn(PLAIN, name) ? openPlain(name, args) : undefined;
+      return Object.hasOwn(PLAIN_WRAPPERS, name) ? openPlain(name, args) : undefined;
   }
 }
 
@@ -139,7 +87,7 @@ export function isHarmless(assignment: Assignment): boolean {
 }
 
 /** The text that reaches a part through its pipe, where that is known. */
-export function literalInput(part: Part): string | undefined {
+function literalInput(part: Part): string | undefined {
   if (part.stdin !== undefined) return part.stdin;
   const [first, ...between] = part.before.filter((each) => each.outer === part.outer || each.outer === undefined);
   if (!first || !between.every((each) => /^(cat|tee)$/.test(programOf(each)))) return undefined;
@@ -196,7 +144,7 @@ function substitutedText(word: Word): string | undefined {
 }
 
 function openPlain(name: string, args: readonly Word[]): Opened | undefined {
-  const wrapper = PLAIN[name];
+  const wrapper = PLAIN_WRAPPERS[name];
   if (!wrapper) return undefined;
   if (name === "command" && /^-[pvV]*[vV]/.test(args[0]?.text ?? "")) return undefined;
   const words = name === "nice" && /^-\d+$/.test(args[0]?.text ?? "") ? args.slice(1) : args;

@@ -65,11 +65,17 @@ async function cleanMember(
   const hasFolder = await exists(worktreePath);
   const unsaved = hasFolder ? await unsavedIn(worktreePath, primary) : [];
   const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
-  const isMerged = tip === "" || (await git(primary, ["merge-base", "--is-ancestor", tip, `refs/heads/${baseBranch}`])).exitCode === 0;
+  const isMerged = tip === "" || (await isIn(primary, tip, `refs/heads/${baseBranch}`));
+  const head = hasFolder ? await headOf(worktreePath) : undefined;
+  const isHeadSaved = head === undefined || (await isIn(primary, head, `refs/heads/${baseBranch}`)) || (await isIn(primary, head, tip));
+  const nested = unsaved.find((path) => path.endsWith("/"));
+  if (nested !== undefined)
+    return { isKept: true, text: `kept, since ${nested} in ${worktreePath} is a repository of its own. Move it away first.` };
   const rescued = unsaved.length > 0 ? await rescueWorktree(worktreePath, ref, unsaved) : undefined;
   const reasons = [
     ...(unsaved.length > 0 ? [`its worktree holds what is in no commit (${few(unsaved)})`] : []),
     ...(isMerged ? [] : [`${branch} is not merged into ${baseBranch}`]),
+    ...(isHeadSaved ? [] : [`its worktree is at ${head?.slice(0, 10)}, which is not on ${branch}`]),
   ];
   if (reasons.length > 0 && !force) {
     const see = [
@@ -82,7 +88,7 @@ async function cleanMember(
   }
   const elsewhere = tip === "" ? undefined : await checkedOutAt(primary, branch, worktreePath);
   if (elsewhere !== undefined) return { isKept: true, text: `kept, since ${branch} is checked out in ${elsewhere}.` };
-  if (hasFolder && rescued === undefined) await rescueCommit(primary, ref, await detachedHead(worktreePath));
+  if (hasFolder && rescued === undefined) await rescueCommit(primary, ref, head);
   const saved = tip === "" ? rescued : (rescued ?? (await rescueCommit(primary, ref, tip)));
   // A HEAD of its own (another branch, or detached) leaves the branch's tip to be saved beside it.
   if (rescued !== undefined && tip !== "") await rescueCommit(primary, ref, tip);
@@ -99,7 +105,11 @@ function few(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ");
 }
 
-async function detachedHead(worktree: string): Promise<string | undefined> {
+async function isIn(repository: string, commit: string, other: string): Promise<boolean> {
+  return other !== "" && (await git(repository, ["merge-base", "--is-ancestor", commit, other])).exitCode === 0;
+}
+
+async function headOf(worktree: string): Promise<string | undefined> {
   const head = await git(worktree, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   return head.exitCode === 0 ? head.stdout.trim() : undefined;
 }
@@ -121,7 +131,7 @@ async function saveIntegration(path: string, primary: string, team: string, base
   const accepted = await git(path, ["rev-parse", "--verify", "--quiet", "refs/worktree/roocode-accepted^{commit}"]);
   if (accepted.exitCode !== 0) return undefined;
   const commit = accepted.stdout.trim();
-  if ((await git(primary, ["merge-base", "--is-ancestor", commit, `refs/heads/${baseBranch}`])).exitCode === 0) return undefined;
+  if (await isIn(primary, commit, `refs/heads/${baseBranch}`)) return undefined;
   const ref = await rescueCommit(primary, rescueRef(team, "+integration"), commit);
   return ref && `The merges that did not reach ${baseBranch} are kept for 30 days: git log ${ref}`;
 }

@@ -68,7 +68,8 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   let input: AgentInput | undefined = first;
   let isReminded = false;
   const monitor = setInterval(() => {
-    void watchDeaths();
+    // A look that fails (a full disk) is made again a second later.
+    watchDeaths().catch(() => undefined);
   }, options.monitorMs);
   try {
     for (;;) {

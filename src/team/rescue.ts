@@ -9,7 +9,7 @@ const PREFIX = "refs/roocode/rescue/";
 const KEEP_DAYS = 30;
 /** Caches that programs make anew; only where git ignores them. */
 const CACHE =
-  /(^|\/)(node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.cache|\.turbo|\.vite|\.next|\.nyc_output|coverage|dist|build|target)(\/|$)|\.(pyc|tsbuildinfo)$|(^|\/)(\.eslintcache|\.DS_Store)$/;
+  /(^|\/)(node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.cache|\.turbo|\.vite|\.next|\.nyc_output|\.parcel-cache|\.svelte-kit|\.nuxt|\.gradle|\.tox|\.venv|venv|coverage|dist|build|target)(\/|$)|\.(pyc|class|tsbuildinfo)$|(^|\/)(\.eslintcache|\.DS_Store)$/;
 
 export function rescueRef(team: string, name: string): string {
   return `${PREFIX}${team}/${name}`;
@@ -55,17 +55,26 @@ export async function rescueWorktree(worktree: string, ref: string, paths: reado
         await gitText(worktree, ["commit-tree", staged.stdout.trim(), "-p", head, "-m", "roocode rescue: the index"], { env }),
       );
     }
-    const input = paths.map((path) => `${path}\0`).join("");
-    await gitText(worktree, ["--literal-pathspecs", "add", "--all", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"], {
+    // Takes each path as it is now, there or gone, ignored or not; `git add` stops at one that is in neither place.
+    await gitText(worktree, ["update-index", "--add", "--remove", "-z", "--stdin"], {
       env,
-      input,
+      input: paths.map((path) => `${path}\0`).join(""),
     });
     const tree = await gitText(worktree, ["write-tree"], { env });
+    const known = await rescuedBefore(worktree, ref, tree, head);
+    if (known !== undefined) return known;
     const commit = await gitText(worktree, ["commit-tree", tree, ...parents, "-m", "roocode rescue: what was in no commit"], { env });
     return (await rescueCommit(worktree, ref, commit)) ?? ref;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The same state, from an earlier look. */
+async function rescuedBefore(worktree: string, ref: string, tree: string, head: string): Promise<string | undefined> {
+  const refs = await gitText(worktree, ["for-each-ref", "--format=%(refname) %(tree) %(parent)", ref, `${ref}-*`]);
+  const rows = refs.split("\n").map((line) => line.split(" "));
+  return rows.find(([, savedTree, parent]) => savedTree === tree && parent === head)?.[0];
 }
 
 /** Keeps a commit reachable. A ref that holds something else already is left, and another name is taken. Gives the ref's name. */
@@ -89,7 +98,15 @@ export async function pruneRescued(repository: string, now = Date.now()): Promis
   for (const line of refs.split("\n").filter((one) => one !== "")) {
     const space = line.lastIndexOf(" ");
     const name = line.slice(0, space);
-    const logged = await git(repository, ["log", "--walk-reflogs", "--max-count=1", "--date=unix", "--format=%gd", name]);
+    const logged = await git(repository, [
+      "log",
+      "--no-show-signature",
+      "--walk-reflogs",
+      "--max-count=1",
+      "--date=unix",
+      "--format=%gd",
+      name,
+    ]);
     const made = Number(/@\{(\d+)\}/.exec(logged.stdout)?.[1] ?? line.slice(space + 1));
     if (made * 1000 < now - KEEP_DAYS * 24 * 60 * 60 * 1000) await git(repository, ["update-ref", "-d", name]);
   }

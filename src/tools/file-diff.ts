@@ -7,5 +7,5 @@ const MAX_CHARACTERS = 400_000;
 export function fileDiff(path: string, before: string, after: string): ToolDisplay {
   if (before.length + after.length > MAX_CHARACTERS) return { type: "text", text: `${path}: too large to show a diff` };
   const patch = createTwoFilesPatch(path, path, before, after, "", "", { context: 3 });
-  return { type: "diff", path, patch: patch.split("\n").slice(1).join("\n") };
+  return { type: "diff", path, patch: patch.replace(/^(?:Index: .*\n)?=+\n/, "") };
 }

@@ -8,6 +8,7 @@ import type { HumanAnswer, PermissionMode } from "../../src/protocol/permission.
 import { auditFile } from "../../src/safety/audit.ts";
 import { createAuthorize } from "../../src/safety/authorize.ts";
 import { join as joinVotes, type LayerVote, rank } from "../../src/safety/layer-votes.ts";
+import { escapeStars, matchesStar, unescapeStars } from "../../src/safety/patterns.ts";
 import { addLocalRules, ruleReader } from "../../src/safety/rule-files.ts";
 import { accessIn } from "../support/access.ts";
 import { tempFolder } from "../support/temp.ts";
@@ -138,7 +139,8 @@ test("each decision is one line of the audit, without its secrets", async () => 
 
 test("a settings file that does not parse keeps its last good rules and is named with its line", async () => {
   await using place = await project();
-  const read = ruleReader(place.files);
+  const said: string[] = [];
+  const read = ruleReader(place.files, (text) => said.push(text));
   await mkdir(join(place.root, ".roocode"));
   await writeFile(place.files.project, "permissions:\n  deny: ['Bash(npm publish *)']\n");
   const good = await read();
@@ -148,6 +150,35 @@ test("a settings file that does not parse keeps its last good rules and is named
   expect(bad.rules).toEqual(good.rules);
   expect(bad.warnings).toHaveLength(1);
   expect(bad.warnings[0]).toMatch(/config\.yaml:\d+: /);
+  await read();
+  expect(said).toEqual(bad.warnings);
+});
+
+test("the local settings keep their comments and other settings when a rule is added", async () => {
+  await using place = await project(["always", "always"]);
+  await mkdir(join(place.root, ".roocode"));
+  await writeFile(place.files.local, "# mine\nmodel: opus\npermissions:\n  allow:\n    - Bash(npm run x) # often\n");
+  await place.bash("find . -name \\*.ts -delete");
+  await place.bash("npm test");
+  expect(await readFile(place.files.local, "utf8")).toBe(
+    "# mine\nmodel: opus\npermissions:\n  allow:\n    - Bash(npm run x) # often\n    - Bash(find . -name \\\\*.ts -delete)\n    - Bash(npm test)\n",
+  );
+  expect(await place.bash("find . -name \\*.ts -delete")).toMatchObject({ decision: "allow", layer: "rule" });
+  expect(await place.bash("find . -name x.ts -delete")).toMatchObject({ decision: "deny" });
+});
+
+test("the pattern made from a text matches this text alone", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom("a", "b", "*", "\\", " ") }),
+      fc.string({ unit: fc.constantFrom("a", "b", "*", "\\", " ") }),
+      (text, other) => {
+        expect(matchesStar(escapeStars(text), text)).toBe(true);
+        expect(matchesStar(escapeStars(text), other)).toBe(text === other);
+        expect(unescapeStars(escapeStars(text))).toBe(text);
+      },
+    ),
+  );
 });
 
 const votes = fc.array(

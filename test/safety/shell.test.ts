@@ -46,7 +46,7 @@ test("a variable that may have changed is not taken for known", async () => {
   expect(await decideBash("d=build; [ -n x ] && d=/; rm -rf $d")).toMatchObject({ decision: "ask", sticky: true });
 });
 
-test("mutations of commands never throw, neither in the reading nor in the decision", async () => {
+test("no mutation of a command makes the reading or the decision stumble", async () => {
   const mutation = fc.record({
     command: fc.constantFrom(...commands),
     at: fc.nat(200),
@@ -59,9 +59,12 @@ test("mutations of commands never throw, neither in the reading nor in the decis
   await fc.assert(
     fc.asyncProperty(mutation, async ({ command, at, drop, put }) => {
       const mutant = command.slice(0, at % (command.length + 1)) + put + command.slice((at % (command.length + 1)) + drop);
-      expect(["allow", "ask", "deny"]).toContain((await decideBash(mutant, ["deny Bash(npm publish *)", "allow Bash(git *)"])).decision);
+      const decision = await decideBash(mutant, ["deny Bash(npm publish *)", "allow Bash(git *)"]);
+      // What a thrown error is turned into.
+      expect(decision.reason).not.toMatch(/could not be (checked|analysed)/);
+      expect(analyze(mutant, place).problems.join()).not.toContain("could not be analysed");
     }),
-    { numRuns: 1_500 },
+    { numRuns: 600 },
   );
 });
 
@@ -86,4 +89,22 @@ test("characters that hide text are shown in the reason and always ask", async (
   const decision = await decideBash("gi\u200bt status", ["allow Bash(*)"]);
   expect(decision).toMatchObject({ decision: "ask" });
   expect(decision.parts?.join()).toContain("\\u{200b}");
+});
+
+test("what reads in a way that a person would not expect is no free reading", async () => {
+  const commands = [
+    "find . -name .env | xargs cat",
+    "[[ $x -eq 0 ]] && ls",
+    "git show HEAD:.env",
+    "git -p log",
+    "ls() { rm x; }; ls",
+    "uniq a b",
+    "cat ~/.bashrc",
+    "cd /tmp; ls",
+    "./ls",
+    "enable -n ls",
+    "cat <(npm x)",
+    "x=$(npm x)",
+  ];
+  for (const command of commands) expect(`${command}: ${(await decideBash(command)).decision}`).toBe(`${command}: ask`);
 });

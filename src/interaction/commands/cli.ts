@@ -1,6 +1,7 @@
 import yargs from "yargs";
 import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
+import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 import { teamCommands } from "./team-commands.ts";
 
@@ -69,6 +70,14 @@ export async function runCommandLine(argv: readonly string[], version: string): 
         }),
       (args) => run(import("./demo.ts").then(({ demoCommand }) => demoCommand(args))),
     )
+    .command("permissions", "What would be allowed, asked or denied, and why", (builder) =>
+      builder.command(
+        "check",
+        "Decide one call (--tool, --input), or calls as JSON lines on stdin; runs nothing",
+        (check) => check.option("tool", { type: "string" }).option("input", { type: "string", describe: "The call's input as JSON" }),
+        (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
+      ),
+    )
     .command("debug", false, (builder) =>
       builder.command(
         "stream",
@@ -77,7 +86,7 @@ export async function runCommandLine(argv: readonly string[], version: string): 
         ({ protocol }) =>
           run(
             import("./debug-stream.ts").then(async ({ debugStream }) => {
-              await debugStream(protocol, process.stdin, (line) => process.stdout.write(line));
+              await debugStream(protocol, process.stdin, (line) => process.stdout.write(`${line}\n`));
               return 0;
             }),
           ),

@@ -1,13 +1,9 @@
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { exists } from "../../platform/files.ts";
 import type { DataPaths } from "../../platform/paths.ts";
 import type { TeamEvent } from "../../protocol/team.ts";
 import { resultText } from "../../protocol/tool.ts";
 import { teamNames, teamRecord } from "../../runtime/find-team.ts";
 import { statusText, teamStatus } from "../../runtime/team-status.ts";
+import { followLog, LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 import { stepText } from "../team-screen.ts";
 
 type Output = (text: string) => void;
@@ -33,42 +29,19 @@ export async function showStatus(data: DataPaths, name: string, json: boolean, w
 
 /** The team's events, oldest first; with `follow` until interrupted. */
 export async function showLog(data: DataPaths, name: string, options: { json: boolean; follow: boolean }, write: Output): Promise<number> {
-  const path = join(await teamRecord(data, name), "log.jsonl");
-  let position = 0;
-  let rest = "";
-  for (;;) {
-    if (await exists(path)) {
-      for await (const chunk of createReadStream(path, { start: position, encoding: "utf8" })) {
-        position += Buffer.byteLength(chunk);
-        rest += chunk;
-      }
-      const lines = rest.split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) write(options.json ? `${line}\n` : logLine(line));
-    }
-    if (!options.follow) return 0;
-    await untilGrown(path, position);
-  }
-}
-
-async function untilGrown(path: string, position: number): Promise<void> {
-  for (;;) {
-    const handle = await open(path, "r").catch(() => undefined);
-    const size = handle ? (await handle.stat()).size : 0;
-    await handle?.close();
-    if (size !== position) return;
-    await sleep(200);
-  }
+  const path = logPath(await teamRecord(data, name));
+  const show = (line: string) => write(options.json ? `${line}\n` : logLine(line));
+  if (options.follow) {
+    const stop = new AbortController();
+    process.once("SIGINT", () => stop.abort());
+    await followLog(path, 0, show, stop.signal);
+  } else for (const line of await new LogReader(path).read()) show(line);
+  return 0;
 }
 
 function logLine(line: string): string {
-  // Written by ourselves, line by line; a line that a crash cut off is shown as it is.
-  let entry: TeamEvent;
-  try {
-    entry = JSON.parse(line);
-  } catch {
-    return `${line}\n`;
-  }
+  const entry = parseLogLine(line);
+  if (!entry) return `${line}\n`;
   const text = eventText(entry.event);
   return text === undefined ? "" : `${entry.at.slice(11, 19)} ${entry.agent}  ${text}\n`;
 }

@@ -4,7 +4,8 @@ import { matchesName } from "../patterns.ts";
 
 /** What a detector says about one part: a hard deny, or a sticky ask that a person may answer. */
 export type Finding = { decision: "deny" | "ask"; isSticky: boolean; layer: "danger" | "path"; reason: string };
-export type Scene = { line: Line; ground: Ground; mode: string };
+/** `writers`: the parts of the line that write this file, as far as is known. */
+export type Scene = { line: Line; ground: Ground; mode: string; writers(path: string): readonly Part[] };
 export type Detector = (part: Part, scene: Scene) => readonly Finding[];
 
 export function deny(reason: string, layer: "danger" | "path" = "danger"): Finding {
@@ -37,6 +38,8 @@ const SPECIAL_NAMES = [
   ],
 ];
 
+const MOST_PATHS = 64;
+
 /** The absolute paths that a word may mean, globs also with the special names they match; undefined when that can't be known. */
 export function pathsOf(word: Word, part: Part, ground: Ground): string[] | undefined {
   if (!word.isKnown || (part.cwds.length === 0 && !word.text.startsWith("/"))) return undefined;
@@ -53,8 +56,15 @@ function withSpecialNames(path: string): string[] {
   let paths: string[][] = [[]];
   for (const name of components(path)) {
     const isHidden = name.startsWith(".");
-    const names = /[*?[]/.test(name) ? SPECIAL_NAMES.filter((each) => each.startsWith(".") === isHidden && matchesName(name, each)) : [];
-    paths = paths.flatMap((before) => [name, ...names].map((each) => [...before, each])).slice(0, 64);
+    const isGlob = /[*?[]/.test(name);
+    paths = paths
+      .flatMap((before) => {
+        // Names without a dot are special in a folder with one only.
+        const mayBeSpecial = isGlob && (isHidden || before.at(-1)?.startsWith(".") === true);
+        const names = mayBeSpecial ? SPECIAL_NAMES.filter((each) => each.startsWith(".") === isHidden && matchesName(name, each)) : [];
+        return [name, ...names].map((each) => [...before, each]);
+      })
+      .slice(0, MOST_PATHS);
   }
   return paths.map((names) => `/${names.join("/")}`);
 }

@@ -5,10 +5,7 @@ const FETCHERS = /^(curl|wget|fetch|aria2c|lynx|links|w3m|http|https|httpie|xh|l
 const SENDERS =
   /^(curl|wget|http|https|httpie|xh|nc|ncat|netcat|nc\.(traditional|openbsd)|socat|telnet|ssh|scp|sftp|rsync|ftp|lftp|tftp|rclone|aws|gsutil|az|gcloud|mail|mailx|sendmail|mutt|ping|ping6|fping|nslookup|dig|host|drill|kdig|delv|resolvectl|getent|traceroute|tracepath|mtr|whois|finger|openssl|gh|glab|websocat|wscat|croc|ngrok|cloudflared|smbclient|mosquitto_pub|redis-cli|irc)$/;
 const RAW_SOCKETS = /^(nc|ncat|netcat|nc\.(traditional|openbsd)|socat|telnet|websocat|openssl)$/;
-const INTERPRETERS =
-  /^(node|nodejs|deno|bun|tsx|python[\d.]*|pypy3?|ruby|perl|php|lua[\d.]*|Rscript|osascript|pwsh|powershell|tclsh|expect|awk|gawk|julia|R|ghci|irb|psql|mysql|sqlite3)$/;
-const CODE_INTERPRETERS =
-  /^(node|nodejs|deno|bun|tsx|python[\d.]*|pypy3?|ruby|perl|php|lua[\d.]*|Rscript|osascript|pwsh|powershell|tclsh)$/;
+const INTERPRETERS = /^(node|nodejs|deno|bun|tsx|python[\d.]*|pypy3?|ruby|perl|php|lua[\d.]*|Rscript|osascript|pwsh|powershell|tclsh)$/;
 
 export function isFetcher(part: Part): boolean {
   const name = programOf(part);
@@ -36,11 +33,7 @@ export function opensNetworkFile(part: Part, use?: "read" | "write"): boolean {
 /** Runs what it reads: a shell or an interpreter of code, `eval` and `source`. */
 export function isRunner(part: Part): boolean {
   const name = programOf(part);
-  return isShellName(name) || CODE_INTERPRETERS.test(name) || /^(eval|source|\.)$/.test(name);
-}
-
-export function isInterpreter(part: Part): boolean {
-  return INTERPRETERS.test(programOf(part));
+  return isShellName(name) || INTERPRETERS.test(name) || /^(eval|source|\.)$/.test(name);
 }
 
 /** Takes its program from standard input, since neither a file nor a text is named. */

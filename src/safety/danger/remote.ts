@@ -1,4 +1,5 @@
 import { argsOf, type Part, parseOptions, programOf, type Word } from "../command-line.ts";
+import type { Ground } from "../path-sandbox.ts";
 import { isShellName } from "../rules.ts";
 import { touchesOf } from "../touches.ts";
 import { type Detector, deny, pathsOf, type Scene, stickyAsk } from "./finding.ts";
@@ -59,19 +60,16 @@ function scriptFiles(part: Part): Word[] {
   return isRunner(part) ? [...own, ...touchesOf(part).reads] : own;
 }
 
-/** An earlier command of the line writes this file with what it got from the network. */
+/** Another command of the line writes this file with what it got from the network. */
 function isDownloaded(file: Word, part: Part, scene: Scene): boolean {
-  const paths = pathsOf(file, part, scene.ground) ?? [];
-  return scene.line.parts.some(
-    (other) =>
-      other !== part &&
-      (isFetcher(other) || other.before.some(isFetcher)) &&
-      downloadPaths(other, scene).some((path) => paths.includes(path)),
-  );
+  const writers = (pathsOf(file, part, scene.ground) ?? []).flatMap((path) => scene.writers(path));
+  return writers.some((other) => other !== part && (isFetcher(other) || other.before.some(isFetcher)));
 }
 
-function downloadPaths(part: Part, scene: Scene): string[] {
-  const written = touchesOf(part).writes.flatMap((word) => pathsOf(word, part, scene.ground) ?? []);
+/** The files that a part writes, those that a download names after its address included. */
+export function downloadPaths(part: Part, ground: Ground): string[] {
+  const written = touchesOf(part).writes.flatMap((word) => pathsOf(word, part, ground) ?? []);
+  if (!isFetcher(part)) return written;
   const args = argsOf(part);
   const byName = programOf(part) === "wget" || args.some((word) => /^-[a-zA-Z]*[OJ]|^--remote-name/.test(word.text));
   const urls = byName ? args.filter((word) => word.text.includes("/") && !word.text.startsWith("-")) : [];

@@ -35,21 +35,15 @@ function secretOf(part: Part, scene: Scene): string | undefined {
   return undefined;
 }
 
-export function isSecret(path: string, scene: Scene): boolean {
-  const verdict = judgePath(path, "read", scene.ground, false);
-  return (
-    verdict.reason.includes("is a secret") || verdict.reason.includes("may hold secrets") || verdict.reason.includes("the keys of a team")
-  );
+function isSecret(path: string, scene: Scene): boolean {
+  return judgePath(path, "read", scene.ground, false).isSecret;
 }
 
-/** A secret that an earlier part of the line put into a file which this one sends. */
+/** A secret that another part of the line put into a file which this one sends. */
 function carriedSecret(part: Part, scene: Scene): string | undefined {
   const sent = touchesOf(part).reads.flatMap((word) => pathsOf(word, part, scene.ground) ?? []);
-  if (sent.length === 0) return undefined;
-  for (const other of scene.line.parts) {
+  for (const other of sent.flatMap((path) => scene.writers(path))) {
     if (other === part) continue;
-    const written = touchesOf(other).writes.flatMap((word) => pathsOf(word, other, scene.ground) ?? []);
-    if (!written.some((path) => sent.includes(path))) continue;
     const secret = [other, ...closure([...other.before, ...runsOf(other)])]
       .map((each) => secretOf(each, scene))
       .find((each) => each !== undefined);

@@ -14,6 +14,7 @@ const SYSTEM = [
   ..."/private/etc /private/var /private/tmp /System/Library /System/Volumes /Library/LaunchDaemons /Library/Preferences".split(" "),
   ..."/lib/modules /lib/systemd /var/lib/dpkg /var/lib/docker /var/lib/postgresql /var/lib/mysql /opt/homebrew".split(" "),
 ].map(components);
+const SYSTEM_PATHS = new Set(SYSTEM.map((names) => `/${names.join("/")}`));
 
 /**
  * Why losing this path would be a catastrophe: the root of the file system, a system directory, a home, or a folder that the project
@@ -38,7 +39,8 @@ function catastrophicFolder(pattern: readonly string[], ground: Ground, isConten
   const matches = (folder: readonly string[]) => matchesComponents(pattern, folder);
   if (matches(components(ground.home))) return `${what}the home directory`;
   if (pattern.length === 2 && (pattern[0] === "home" || pattern[0] === "Users")) return `${what}the home directory "${path}"`;
-  return SYSTEM.some(matches) ? `${what}the system directory "${path}"` : undefined;
+  const isSystem = hasGlob ? SYSTEM.some((folder) => folder.length === pattern.length && matches(folder)) : SYSTEM_PATHS.has(path);
+  return isSystem ? `${what}the system directory "${path}"` : undefined;
 }
 
 /** The project, or all that is in it. */

@@ -31,8 +31,7 @@ function read(word: Word, part: Part, scene: Scene, isRecursive: boolean): Findi
   return (pathsOf(word, part, scene.ground) ?? []).flatMap((path): Finding[] => {
     if (/^\/dev\/(tcp|udp)\//.test(path)) return [stickyAsk("it opens a connection to the network through the shell", "path")];
     const verdict = judgePath(path, "read", scene.ground, false);
-    if (verdict.isSticky || verdict.place === "protected" || /is a secret|the keys of a team|may hold secrets/.test(verdict.reason))
-      return [stickyAsk(verdict.reason, "path")];
+    if (verdict.isSticky || verdict.place === "protected" || verdict.isSecret) return [stickyAsk(verdict.reason, "path")];
     const inHome = below(verdict.resolved ?? path, scene.ground.home, scene.ground);
     const reaches =
       verdict.place === "outside" &&

@@ -1,36 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { runCommand } from "../../platform/process.ts";
-
-export type TmuxCommand = readonly string[];
-
-/** What tmux says of a pane and of the window around it. `agent` and `team` are our marks, empty on what is not ours. */
-export type Pane = {
-  id: string;
-  window: string;
-  windowIndex: string;
-  session: string;
-  pid: number;
-  isDead: boolean;
-  status?: number;
-  signal?: number;
-  width: number;
-  height: number;
-  isZoomed: boolean;
-  agent: string;
-  team: string;
-};
-
-export const AGENT_MARK = "@roocode_agent";
-export const TEAM_MARK = "@roocode_team";
-export const LIST_PANES: TmuxCommand = [
-  "list-panes",
-  "-a",
-  "-F",
-  `#{pane_id}|#{window_id}|#{window_index}|#{session_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{window_width}|#{window_height}|#{window_zoomed_flag}|#{${AGENT_MARK}}|#{${TEAM_MARK}}`,
-];
-
-/** A pane's first program: it waits, whatever is typed, until `respawn-pane -k` puts the real one in its place. No PATH needed. */
-export const HOLD: TmuxCommand = ["/bin/sh", "-c", "trap '' INT QUIT; while read -r line; do :; done"];
+import { LIST_PANES, type Pane, readPanes, type TmuxCommand } from "./tmux-panes.ts";
 
 /** Longer argument vectors are refused by tmux (16 kB); a sequence that would be is sent in parts. */
 const MAX_ARGUMENT_LENGTH = 12_000;
@@ -58,9 +27,7 @@ export class TmuxClient {
   /** Options in front of each command: `-L name`, `-S path`, `-f file`. */
   readonly socketArgs: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** How often the tmux program was started. */
-  calls = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(socketArgs: readonly string[], env: NodeJS.ProcessEnv) {
     this.socketArgs = socketArgs;
@@ -71,7 +38,6 @@ export class TmuxClient {
   async run(...commands: readonly TmuxCommand[]): Promise<string> {
     let printed = "";
     for (const part of parts(commands)) {
-      this.calls += 1;
       const result = await runCommand("tmux", [...this.argv(), ...part], { env: this.env, timeoutMs: TIMEOUT_MS });
       printed += result.stdout;
       if (result.missing) throw new TmuxError("there is no tmux on PATH", printed);
@@ -101,74 +67,41 @@ export class TmuxClient {
     }
   }
 
-  /** One after another: what one action has seen of the panes holds until it is through. */
-  exclusive<Result>(action: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(action);
-    this.#turn = result.catch(() => undefined);
-    return result;
+  /** Every pane now, for several who ask at once in one call. */
+  readonly look = this.together<undefined, Pane[]>(async (askers) => {
+    const panes = await this.panes();
+    return askers.map(() => panes);
+  });
+
+  /**
+   * One run at a time, of this function and of all others made here: what a run has seen of the panes holds until it is through.
+   * Requests that come meanwhile go together into the next run, which answers each with a result or an error.
+   */
+  together<Request, Result>(
+    run: (requests: readonly Request[]) => Promise<readonly (Result | Error)[]>,
+  ): (request: Request) => Promise<Result> {
+    let waiting: { request: Request; done: (result: Result) => void; failed: (error: unknown) => void }[] = [];
+    const runWaiting = async () => {
+      const batch = waiting;
+      waiting = [];
+      if (batch.length === 0) return;
+      try {
+        const results = await run(batch.map((one) => one.request));
+        for (const [index, { done, failed }] of batch.entries()) {
+          const result = results[index];
+          if (result === undefined || result instanceof Error) failed(result ?? new Error("tmux gave no answer."));
+          else done(result);
+        }
+      } catch (error) {
+        for (const { failed } of batch) failed(error);
+      }
+    };
+    return (request) =>
+      new Promise((done, failed) => {
+        waiting.push({ request, done, failed });
+        this.#turn = this.#turn.then(runWaiting);
+      });
   }
-}
-
-/** A pane of our own that has died is told with its status a moment after its process is gone. */
-export async function awaitDeath(client: TmuxClient, id: string, withinMs: number): Promise<Pane | undefined> {
-  const until = Date.now() + withinMs;
-  for (;;) {
-    const pane = (await client.panes()).find((one) => one.id === id);
-    if (!pane || Date.now() > until) return pane;
-    if (pane.isDead && (pane.status !== undefined || pane.signal !== undefined)) return pane;
-    await sleep(50);
-  }
-}
-
-/** What a dead pane shows, without the line in which tmux says that it is dead. */
-export async function lastLines(client: TmuxClient, paneId: string, count = 10): Promise<string> {
-  const shown = await client.run(["capture-pane", "-p", "-J", "-t", paneId, "-S", "-200"]);
-  const lines = shown.split("\n").map((line) => line.trimEnd());
-  return lines
-    .filter((line) => line !== "" && !line.startsWith("Pane is dead"))
-    .slice(-count)
-    .join("\n");
-}
-
-export function readPanes(printed: string): Pane[] {
-  const panes = new Map<string, Pane>();
-  for (const line of printed.split("\n")) {
-    const [id = "", window = "", windowIndex = "", session = "", pid, dead, status, signal, width, height, zoomed, agent = "", team = ""] =
-      line.split("|");
-    // A window that is linked into several sessions is listed once for each.
-    if (!id.startsWith("%") || panes.has(id)) continue;
-    panes.set(id, {
-      id,
-      window,
-      windowIndex,
-      session,
-      pid: Number(pid),
-      isDead: dead === "1",
-      ...(status ? { status: Number(status) } : {}),
-      ...(signal ? { signal: Number(signal) } : {}),
-      width: Number(width),
-      height: Number(height),
-      isZoomed: zoomed === "1",
-      agent,
-      team,
-    });
-  }
-  return [...panes.values()];
-}
-
-/** Titles, names and folders are formats in tmux, and `#(...)` in one is a command that it runs. */
-export function literal(text: string): string {
-  return text.replaceAll("#", "##");
-}
-
-/** A folder is a format for tmux too; one that could run something is left out. */
-export function safeFolder(folder: string): string {
-  return folder.includes("#") ? "/" : folder;
-}
-
-/** ASCII without any character that formats or separators know. */
-export function mark(text: string): string {
-  return encodeURIComponent(text).replace(/[%!'()*~]/g, (found) => (found === "%" ? "=" : `=${found.charCodeAt(0).toString(16)}`));
 }
 
 /** tmux ends a command at an argument that ends in `;`. */

@@ -1,4 +1,4 @@
-import type { Pane, TmuxCommand } from "./tmux-client.ts";
+import type { Pane, TmuxCommand } from "./tmux-panes.ts";
 
 export type Layout = "auto" | "split" | "window";
 /** Where panes go: behind others in a window, a window of the team's own, or a session of the team's own. */
@@ -13,7 +13,7 @@ const MIN_PANE = { columns: 30, rows: 6 };
 export type Ground = {
   panes: readonly Pane[];
   /** Undefined outside of tmux. */
-  leadPane: string | undefined;
+  lead: Pane | undefined;
   layout: Layout;
   isOurs: (pane: Pane) => boolean;
   isOurWindow: (window: string) => boolean;
@@ -23,9 +23,8 @@ export type Ground = {
 
 /** Places for `count` panes, fewer when the rest fit into windows that this makes. */
 export function choosePlaces(count: number, ground: Ground): Place[] {
-  const { panes, leadPane, layout } = ground;
+  const { panes, lead, layout } = ground;
   const places: Place[] = [];
-  const lead = panes.find((pane) => pane.id === leadPane);
   if (lead && layout !== "window" && !ground.full.has(lead.window)) {
     const around = panes.filter((pane) => pane.window === lead.window && pane.id !== lead.id);
     const isFit = around.every(ground.isOurs) && lead.width >= MIN_COLUMNS_WITH_LEAD[layout] && !lead.isZoomed;

@@ -1,117 +1,90 @@
 import type { TeammateInfo } from "../../protocol/team.ts";
-import {
-  AGENT_MARK,
-  HOLD,
-  LIST_PANES,
-  literal,
-  mark,
-  type Pane,
-  readPanes,
-  safeFolder,
-  TEAM_MARK,
-  type TmuxClient,
-  type TmuxCommand,
-  TmuxError,
-} from "./tmux-client.ts";
+import { type TmuxClient, TmuxError } from "./tmux-client.ts";
 import { arrange, choosePlaces, type Layout, type Place } from "./tmux-layout.ts";
+import { literal, safeFolder } from "./tmux-names.ts";
+import { AGENT_MARK, HOLD, LIST_PANES, type Pane, readPanes, TEAM_MARK, type TmuxCommand } from "./tmux-panes.ts";
+import type { TeamWindows } from "./tmux-windows.ts";
 
 type Request = { teammate: TeammateInfo; command: readonly string[] };
-type Waiting = Request & { done: (pane: Pane) => void; failed: (error: unknown) => void };
-type Opened = { request: Waiting; paneId: string; madeWindow?: string };
+type Opened = { request: Request; paneId: string; madeWindow?: string; session: string };
+/** `stale`: dead panes of an earlier life of the same teammate. */
+type Started = { pane: Pane; stale: Pane[] };
 type Options = {
   client: TmuxClient;
+  windows: TeamWindows;
   team: string;
-  teamMark: string;
-  leadPane: string | undefined;
   layout: Layout;
   onNote: (text: string) => void;
 };
 
+const MAX_FRUITLESS = 3;
 const DETACHED_SIZE = ["-x", "240", "-y", "67"];
 const OPENED = "+#{pane_id} #{window_id} #{session_name}";
 
 /**
- * Opens panes and starts programs in them. Requests that come while tmux is busy go together: one call makes their panes, one sets
- * the panes' options and puts the programs in.
+ * Opens panes and starts programs in them, in few calls for however many are asked for at once: the first look, one that makes the
+ * panes (a second when new windows need more), one that sets the panes' options and puts the programs in.
  */
 export class PaneOpener {
   readonly #options: Options;
-  readonly #windows = new Set<string>();
+  /** Windows in which tmux found no space. */
   readonly #full = new Set<string>();
-  #waiting: Waiting[] = [];
   #isTold = false;
+  readonly open: (request: Request) => Promise<Started>;
 
   constructor(options: Options) {
     this.#options = options;
+    this.open = options.client.together((requests) => this.#open(requests));
   }
 
-  open(request: Request): Promise<Pane> {
-    return new Promise((done, failed) => {
-      this.#waiting.push({ ...request, done, failed });
-      void this.#options.client.exclusive(() => this.#openWaiting());
-    });
-  }
-
-  isOurs = (pane: Pane): boolean => pane.agent.startsWith(`${this.#options.teamMark}/`);
-  isOurWindow = (window: string): boolean => this.#windows.has(window);
-
-  async #openWaiting(): Promise<void> {
-    const batch = this.#waiting;
-    this.#waiting = [];
-    if (batch.length === 0) return;
-    try {
-      const opened = await this.#makePanes(batch);
-      await this.#startPrograms(opened);
-    } catch (error) {
-      for (const request of batch) request.failed(error);
+  async #open(requests: readonly Request[]): Promise<(Started | Error)[]> {
+    const opened = await this.#makePanes(requests);
+    const started = await this.#startPrograms(opened);
+    const shown = opened.find((one) => one.madeWindow !== undefined);
+    if (shown?.madeWindow && !this.#isTold) {
+      this.#isTold = true;
+      await this.#tell(shown.madeWindow, shown.session);
     }
+    return started;
   }
 
-  async #makePanes(batch: readonly Waiting[]): Promise<Opened[]> {
-    const { client, leadPane, layout, teamMark } = this.#options;
+  async #makePanes(requests: readonly Request[]): Promise<Opened[]> {
+    const { client, windows, layout } = this.#options;
     const opened: Opened[] = [];
     let panes = await client.panes();
-    if (leadPane !== undefined && !panes.some((pane) => pane.id === leadPane))
-      throw new Error(`The lead's own pane ${leadPane} is not on the tmux server that TMUX names.`);
-    for (let fruitless = 0; opened.length < batch.length; ) {
-      const { isOurWindow } = this;
-      for (const pane of panes) if (pane.team === teamMark) this.#windows.add(pane.window);
+    for (let fruitless = 0; opened.length < requests.length; ) {
+      windows.learn(panes);
+      const lead = windows.lead(panes);
       const fresh = new Set(opened.map((one) => one.paneId));
-      const isOurs = (pane: Pane) => fresh.has(pane.id) || this.isOurs(pane);
-      const waiting = batch.slice(opened.length);
-      const places = choosePlaces(waiting.length, { panes, leadPane, layout, isOurs, isOurWindow, full: this.#full });
-      const lead = panes.find((pane) => pane.id === leadPane);
-      const commands = places.flatMap((place, index) => this.#make(place, waiting[index]?.teammate.worktreePath ?? "/", lead));
-      let problem: TmuxError | undefined;
-      const printed = await client.run(...commands, LIST_PANES).catch((error: unknown) => {
-        if (!(error instanceof TmuxError)) throw error;
-        problem = error;
-        return error.stdout;
-      });
+      const isOurs = (pane: Pane) => fresh.has(pane.id) || windows.isOurs(pane);
+      const waiting = requests.slice(opened.length);
+      const places = choosePlaces(waiting.length, { panes, lead, layout, isOurs, isOurWindow: windows.isOurWindow, full: this.#full });
+      const commands = places.flatMap((place, index) => this.#make(place, waiting[index]?.teammate.worktreePath ?? "/", lead, fruitless));
+      const { printed, problem } = await attempt(client, [...commands, LIST_PANES]);
       const made = printed.split("\n").filter((line) => line.startsWith("+"));
       for (const [index, line] of made.entries()) {
         const [paneId = "", window = "", ...session] = line.slice(1).split(" ");
-        const request = waiting[index];
-        if (!request) continue;
-        const isNew = places[index]?.type !== "split";
-        if (isNew) this.#windows.add(window);
-        opened.push({ request, paneId, ...(isNew ? { madeWindow: window } : {}) });
-        if (isNew) await this.#tell(window, session.join(" "));
+        const [request, place] = [waiting[index], places[index]];
+        if (!request || !place) continue;
+        const isNew = place.type !== "split";
+        if (isNew) windows.add(window);
+        opened.push({ request, paneId, session: session.join(" "), ...(isNew ? { madeWindow: window } : {}) });
       }
-      if (!problem) {
-        panes = readPanes(printed);
-        continue;
+      if (problem) {
+        const refused = places[made.length];
+        if (refused?.type === "split") this.#full.add(refused.window);
+        fruitless = made.length > 0 ? 0 : fruitless + 1;
+        if (fruitless > MAX_FRUITLESS) {
+          await this.#drop(opened);
+          throw problem;
+        }
       }
-      const place = places[made.length];
-      if (place?.type === "split") this.#full.add(place.window);
-      fruitless = made.length > 0 ? 0 : fruitless + 1;
-      if (fruitless > 3) throw problem;
-      panes = await client.panes();
+      panes = problem ? await client.panes() : readPanes(printed);
     }
     return opened;
   }
 
-  #make(place: Place, folder: string, lead: Pane | undefined): TmuxCommand[] {
+  #make(place: Place, folder: string, lead: Pane | undefined, refused: number): TmuxCommand[] {
     const name = literal(`roocode-${this.#options.team}`);
     const common = ["-d", "-P", "-F", OPENED, "-c", safeFolder(folder)];
     switch (place.type) {
@@ -123,26 +96,43 @@ export class PaneOpener {
       case "window":
         return [["new-window", ...common, "-t", `${place.session}:`, "-n", name, ...HOLD]];
       case "session":
-        return [["new-session", ...common, "-s", name, "-n", name, ...DETACHED_SIZE, ...HOLD]];
+        // A refused name is taken by another's session.
+        return [["new-session", ...common, "-s", refused === 0 ? name : `${name}-${refused + 1}`, "-n", name, ...DETACHED_SIZE, ...HOLD]];
     }
   }
 
-  async #startPrograms(opened: readonly Opened[]): Promise<void> {
+  async #startPrograms(opened: readonly Opened[]): Promise<(Started | Error)[]> {
     const { client } = this.#options;
-    const panes = readPanes(await client.run(...opened.flatMap((one) => this.#start(one)), LIST_PANES));
-    for (const { request, paneId } of opened) {
-      const pane = panes.find((one) => one.id === paneId);
-      if (pane) request.done(pane);
-      else request.failed(new Error(`its pane ${paneId} was closed`));
+    const { printed, problem } = await attempt(client, [...opened.flatMap((one) => this.#start(one)), LIST_PANES]);
+    let panes = readPanes(printed);
+    if (problem) {
+      // One pane was closed under our hands; those behind it in the call have had nothing yet. A start must not happen twice.
+      for (const one of opened) {
+        panes = await client.panes();
+        const pane = panes.find(({ id }) => id === one.paneId);
+        if (pane?.agent === "") await attempt(client, this.#start(one));
+      }
+      panes = await client.panes();
+      await this.#drop(opened.filter(({ paneId }) => panes.some((one) => one.id === paneId && one.agent === "")));
     }
+    return opened.map(({ paneId }) => {
+      const pane = panes.find((one) => one.id === paneId && one.agent !== "");
+      if (!pane) return new Error(`its pane ${paneId} was closed before it started`);
+      return { pane, stale: panes.filter((one) => one.agent === pane.agent && one !== pane && one.isDead) };
+    });
+  }
+
+  /** Panes in which nothing of a teammate has started. */
+  async #drop(opened: readonly Opened[]): Promise<void> {
+    for (const { paneId } of opened) await attempt(this.#options.client, [["kill-pane", "-t", paneId]]);
   }
 
   #start({ request, paneId, madeWindow }: Opened): TmuxCommand[] {
-    const { teamMark } = this.#options;
+    const { windows } = this.#options;
     const { teammate, command } = request;
     const ofWindow = madeWindow
       ? [
-          ["set-option", "-w", "-t", madeWindow, TEAM_MARK, teamMark],
+          ["set-option", "-w", "-t", madeWindow, TEAM_MARK, windows.teamMark],
           ["set-option", "-w", "-t", madeWindow, "monitor-activity", "off"],
           ["set-option", "-w", "-t", madeWindow, "pane-border-status", "top"],
           ["set-option", "-w", "-t", madeWindow, "pane-border-format", " #{pane_title} "],
@@ -156,14 +146,13 @@ export class PaneOpener {
       ["select-pane", "-t", paneId, "-T", literal(teammate.name)],
       ["respawn-pane", "-k", "-t", paneId, ...(command.length > 1 ? command : ["env", ...command])],
       // Behind the start: a pane with the mark has its program.
-      ["set-option", "-p", "-t", paneId, AGENT_MARK, `${teamMark}/${mark(teammate.name)}`],
+      ["set-option", "-p", "-t", paneId, AGENT_MARK, windows.agentMark(teammate.name)],
     ];
   }
 
   async #tell(window: string, session: string): Promise<void> {
-    const { client, team, leadPane, onNote } = this.#options;
-    if (this.#isTold) return;
-    this.#isTold = true;
+    const { client, team, windows, onNote } = this.#options;
+    const { leadPane } = windows;
     if (leadPane === undefined) {
       onNote(
         `The teammates of "${team}" are in a tmux session of their own. To see them: ${["tmux", ...client.address()].join(" ")} attach -t '=${session}'`,
@@ -174,5 +163,14 @@ export class PaneOpener {
       await client.run(["display-message", "-p", "-t", window, "#{window_index}"], ["show-options", "-A", "-v", "-t", leadPane, "prefix"])
     ).split("\n");
     onNote(`The teammates of "${team}" are in tmux window ${index}. To see it: ${prefix} ${index.length > 1 ? `' ${index} Enter` : index}`);
+  }
+}
+
+async function attempt(client: TmuxClient, commands: readonly TmuxCommand[]): Promise<{ printed: string; problem?: TmuxError }> {
+  try {
+    return { printed: await client.run(...commands) };
+  } catch (error) {
+    if (error instanceof TmuxError) return { printed: error.stdout, problem: error };
+    throw error;
   }
 }

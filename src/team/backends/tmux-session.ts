@@ -2,10 +2,15 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { isErrno, writeAtomic } from "../../platform/files.ts";
+import { processStart } from "../../platform/process.ts";
 import { UserError } from "../../protocol/errors.ts";
-import { HOLD, lastLines, literal, safeFolder, TmuxClient, TmuxError } from "./tmux-client.ts";
+import { TmuxClient, TmuxError } from "./tmux-client.ts";
+import { awaitStatus, lastLines } from "./tmux-death.ts";
+import { literal, safeFolder } from "./tmux-names.ts";
+import { HOLD, LIST_PANES, type Pane, readPanes } from "./tmux-panes.ts";
 
 const HandoverSchema = z.object({
   version: z.literal(1),
@@ -28,6 +33,8 @@ type Options = {
 };
 
 const MAX_SHOWN_AT_THE_END = 60;
+const MAX_SESSIONS = 20;
+const LOOK_MS = 100;
 /** A terminal's own variables: those of the pane hold inside. */
 const OF_THE_PANE = ["TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM"];
 
@@ -42,26 +49,31 @@ export async function openInOwnSession(options: Options): Promise<number> {
   const file = await writeHandover(handoverFolder, { argv: rest, cwd, env: defined(env) });
   let goesOn = false;
   try {
-    const { pane, session, name } = await makeSession(client, sessionName, cwd);
-    await startLead(client, pane, session, [program, script, "team", "--handover", file]);
+    const { session, name, ...lead } = await startLead(client, sessionName, cwd, [program, script, "team", "--handover", file]);
+    const over = new AbortController();
+    // A session that is gone has given the terminal back by itself.
+    const watch = giveBackAtEnd(client, lead.pane, session, over.signal).catch(() => undefined);
     const attached = await attach(client, session);
-    const end = (await client.panes()).find((one) => one.id === pane);
+    over.abort();
+    await watch;
+    const end = (await client.panes()).find((one) => one.id === lead.pane.id);
     if (!end) {
       say(`The tmux session "${name}" was closed before the lead had ended.`);
       return 1;
     }
-    if (attached !== 0 && !end.isDead) {
-      await client.run(["kill-session", "-t", session]);
-      throw new UserError("tmux can't show a session in this terminal. Choose another backend, like --backend process.");
-    }
     if (!end.isDead) {
+      if (attached !== 0) {
+        await client.run(["kill-session", "-t", session]);
+        throw new UserError("tmux can't show a session in this terminal. Choose another backend, like --backend process.");
+      }
       goesOn = true;
       say(`The team goes on without you. To see it again: ${["tmux", ...client.address()].join(" ")} attach -t '=${name}'`);
       return 0;
     }
-    say(await lastLines(client, pane, MAX_SHOWN_AT_THE_END));
-    await client.run(["kill-pane", "-t", pane]);
-    return end.status ?? 128 + (end.signal ?? 0);
+    const { status, signal = 0 } = (await awaitStatus(client, end)) ?? end;
+    say(await lastLines(client, end.id, MAX_SHOWN_AT_THE_END));
+    await client.run(["kill-pane", "-t", end.id]);
+    return status ?? 128 + signal;
   } finally {
     // Normally the inside has taken it by now.
     if (!goesOn) await rm(file, { force: true });
@@ -90,6 +102,19 @@ async function writeHandover(folder: string, handover: Handover): Promise<string
   return file;
 }
 
+async function startLead(client: TmuxClient, wanted: string, cwd: string, command: readonly string[]) {
+  const { pane: id, ...session } = await makeSession(client, wanted, cwd);
+  const printed = await client.run(
+    // Its pane stays after the end until its status and its last lines are read.
+    ["set-option", "-p", "-t", id, "remain-on-exit", "on"],
+    ["respawn-pane", "-k", "-t", id, ...command],
+    LIST_PANES,
+  );
+  const pane = readPanes(printed).find((one) => one.id === id);
+  if (!pane) throw new Error(`The pane ${id} of the tmux session "${session.name}" was closed at once.`);
+  return { ...session, pane };
+}
+
 async function makeSession(client: TmuxClient, wanted: string, cwd: string) {
   const size = ["-x", String(process.stdout.columns || 240), "-y", String(process.stdout.rows || 67)];
   for (let number = 1; ; number++) {
@@ -102,18 +127,19 @@ async function makeSession(client: TmuxClient, wanted: string, cwd: string) {
       const [pane = "", session = "", ...nameInUse] = printed.trimEnd().split(" ");
       return { pane, session, name: nameInUse.join(" ") };
     } catch (error) {
-      if (!(error instanceof TmuxError) || !error.message.includes("duplicate session") || number > 20) throw error;
+      if (!(error instanceof TmuxError) || !error.message.includes("duplicate session") || number >= MAX_SESSIONS) throw error;
     }
   }
 }
 
-async function startLead(client: TmuxClient, pane: string, session: string, command: readonly string[]): Promise<void> {
-  await client.run(
-    ["set-option", "-p", "-t", pane, "remain-on-exit", "on"],
-    // The end of the lead gives the terminal back; its pane stays until its status and its last lines are read.
-    ["set-hook", "-p", "-t", pane, "pane-died", `detach-client -s '${session}'`],
-    ["respawn-pane", "-k", "-t", pane, ...command],
-  );
+/** The end of the lead gives the terminal back. It is seen from its process: tmux itself may miss it. */
+async function giveBackAtEnd(client: TmuxClient, pane: Pane, session: string, over: AbortSignal): Promise<void> {
+  const startedAt = processStart(pane.pid);
+  while (!over.aborted) {
+    // Again and again: a lead that ends at once does so before the terminal is attached.
+    if (startedAt === undefined || processStart(pane.pid) !== startedAt) await client.run(["detach-client", "-s", session]);
+    await sleep(LOOK_MS);
+  }
 }
 
 /** tmux takes the terminal over until the person detaches or the lead ends. */

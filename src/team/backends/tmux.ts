@@ -1,9 +1,13 @@
 import { processStart, stopTree } from "../../platform/process.ts";
 import type { PaneBackend } from "../../protocol/team.ts";
 import type { UntilReady } from "./process.ts";
-import { AGENT_MARK, awaitDeath, lastLines, mark, type Pane, TmuxClient } from "./tmux-client.ts";
-import { arrange, type Layout } from "./tmux-layout.ts";
+import { TmuxClient } from "./tmux-client.ts";
+import { paneCloser } from "./tmux-close.ts";
+import { awaitStatus, lastLines } from "./tmux-death.ts";
+import type { Layout } from "./tmux-layout.ts";
 import { PaneOpener } from "./tmux-open.ts";
+import type { Pane } from "./tmux-panes.ts";
+import { TeamWindows } from "./tmux-windows.ts";
 
 type Options = {
   team: string;
@@ -23,13 +27,13 @@ type Options = {
 export function tmuxBackend({ team, env, layout, untilReady, onNote, socketArgs }: Options): PaneBackend {
   const leadPane = socketArgs || !env.TMUX ? undefined : env.TMUX_PANE;
   const client = new TmuxClient(socketArgs ?? (leadPane ? ["-S", socketOf(env.TMUX ?? "")] : []), env);
-  const teamMark = mark(team);
-  const opener = new PaneOpener({ client, team, teamMark, leadPane, layout, onNote });
+  const windows = new TeamWindows(team, leadPane);
+  const opener = new PaneOpener({ client, windows, team, layout, onNote });
+  const close = paneCloser(client, windows);
 
+  /** The same id in a later life of the server, or after its pane was closed, is a stranger's. */
   async function ours(paneId: string): Promise<Pane | undefined> {
-    const pane = (await client.panes()).find((one) => one.id === paneId);
-    // The same id on another server's life, or one that the person made, is a stranger's.
-    return pane?.agent.startsWith(`${teamMark}/`) ? pane : undefined;
+    return (await client.look(undefined)).find((pane) => pane.id === paneId && windows.isOurs(pane));
   }
 
   async function kill(paneId: string): Promise<void> {
@@ -37,13 +41,14 @@ export function tmuxBackend({ team, env, layout, untilReady, onNote, socketArgs 
     if (!pane) return;
     // What a dead pane's program left behind is in its group; while that exists, nobody else gets its pid.
     if (!pane.isDead || processStart(pane.pid) === undefined) await stopTree(pane.pid);
-    await client.exclusive(() => close(client, pane, leadPane, opener));
+    await close(pane);
   }
 
   return {
     kind: "tmux",
     async spawn(teammate, command) {
-      const pane = await opener.open({ teammate, command });
+      const { pane, stale } = await opener.open({ teammate, command });
+      await Promise.all(stale.map(close));
       const startedAt = processStart(pane.pid);
       const isGone = async () => {
         if (startedAt !== undefined && processStart(pane.pid) === startedAt) return undefined;
@@ -59,9 +64,8 @@ export function tmuxBackend({ team, env, layout, untilReady, onNote, socketArgs 
     },
     async state(paneId) {
       const pane = await ours(paneId);
-      if (!pane) return { alive: false };
-      if (!pane.isDead) return { alive: true };
-      const { status, signal } = pane;
+      if (pane && !pane.isDead) return { alive: true };
+      const { status, signal } = (pane && (await awaitStatus(client, pane))) ?? {};
       return { alive: false, ...(status === undefined ? {} : { status }), ...(signal === undefined ? {} : { signal }) };
     },
     kill,
@@ -74,7 +78,8 @@ function socketOf(tmux: string): string {
 }
 
 async function howItEnded(client: TmuxClient, paneId: string): Promise<string> {
-  const pane = await awaitDeath(client, paneId, 1000);
+  const found = (await client.panes()).find((one) => one.id === paneId);
+  const pane = found && (await awaitStatus(client, found));
   if (!pane) return "its pane was closed";
   const how =
     pane.status !== undefined
@@ -84,19 +89,4 @@ async function howItEnded(client: TmuxClient, paneId: string): Promise<string> {
         : "its process is gone";
   const text = await lastLines(client, paneId);
   return text === "" ? `${how} and wrote nothing` : `${how}. Its last lines:\n${text}`;
-}
-
-async function close(client: TmuxClient, pane: Pane, leadPane: string | undefined, opener: PaneOpener): Promise<void> {
-  // tmux compares and closes in one step.
-  await client
-    .run(["if-shell", "-F", "-t", pane.id, `#{==:#{${AGENT_MARK}},${pane.agent}}`, `kill-pane -t ${pane.id}`])
-    .catch(() => undefined);
-  const left = await client.panes();
-  const still = left.find((one) => one.id === pane.id && one.agent === pane.agent);
-  if (still) throw new Error(`tmux did not close the pane ${pane.id}.`);
-  const beside = left.filter((one) => one.window === pane.window);
-  const lead = left.find((one) => one.id === leadPane);
-  const isTeams = opener.isOurWindow(pane.window);
-  const isLeads = lead?.window === pane.window && beside.every((one) => one === lead || opener.isOurs(one));
-  if (beside.length > 1 && (isTeams || isLeads)) await client.run(...arrange(pane.window, lead)).catch(() => undefined);
 }

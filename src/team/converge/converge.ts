@@ -3,11 +3,11 @@ import type { LoopComplete } from "../../protocol/agent.ts";
 import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { type Candidate, Guard } from "./guard.ts";
-import { type Integration, isAncestor, openIntegration } from "./integrate.ts";
+import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
 import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
 import { executableChanges, land } from "./land.ts";
 import { reopenTasks, type Sorted, sortMembers, stillActive } from "./members.ts";
-import { previewBranches, previewMerge } from "./preview.ts";
+import { changedFiles, previewBranches, previewMerge } from "./preview.ts";
 import { type ConvergeReport, type MergedMember, makeReport, type UnmergedMember } from "./report.ts";
 
 /** What runtime needs to run the integrator's conversation. */
@@ -47,7 +47,18 @@ const IDLE_WAIT_MS = 30_000;
 export async function converge(options: ConvergeOptions): Promise<ConvergeReport> {
   const { bus, checkout, primary, signal, onStep } = options;
   const team = await bus.roster.read();
-  const facts = { checkout, baseBranch: team.baseBranch, isBaseMoved: false, executable: [], choices: [], merged: [], integratorText: "" };
+  const { baseBranch, check } = team;
+  const facts = {
+    checkout,
+    baseBranch,
+    check,
+    isBaseMoved: false,
+    hasLandedBefore: false,
+    executable: [],
+    choices: [],
+    merged: [],
+    integratorText: "",
+  };
 
   const active = await stillActive(bus, team.members, options.idleWaitMs ?? IDLE_WAIT_MS, signal);
   if (active.length > 0) {
@@ -58,7 +69,9 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
   const tip = await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${team.baseBranch}^{commit}`]);
   const start = tip.exitCode === 0 ? tip.stdout.trim() : team.baseCommit;
   const sorted = await sortMembers(primary, start, team.members);
-  if (sorted.candidates.length === 0) return makeReport({ ...facts, merged: sorted.landed, unmerged: sorted.left });
+  if (sorted.candidates.length === 0) {
+    return makeReport({ ...facts, merged: sorted.landed, unmerged: sorted.left, hasLandedBefore: sorted.landed.length > 0 });
+  }
 
   const { integrationPath: path, worktreeLock, includeFile } = options;
   const integration = await openIntegration({ primary, path, start, worktreeLock, includeFile });
@@ -94,7 +107,7 @@ async function integrate(
   const prompt = integratorPrompt({ team, start: integration.start, worktree: integration.path, branches, pairs, tasks, before, guidance });
   const end = await runIntegrator({ prompt, worktree: integration.path, grants: integratorGrants(branches), guard: guard.wrap }, signal);
   // What a command in the background did, or a merge that was left unfinished.
-  await guard.look();
+  if (!signal.aborted) await guard.look();
   await integration.reset();
   return end;
 }
@@ -108,43 +121,57 @@ async function finish(
   { bus, checkout, primary, signal, onStep }: ConvergeOptions,
 ): Promise<ConvergeReport> {
   const { start, accepted, path } = integration;
+  const isInterrupted = signal.aborted || end?.reason === "aborted";
   const merged: MergedMember[] = [...landed];
   const unmerged: UnmergedMember[] = [...left];
+  const merges = await mergesBetween(path, start, accepted);
   for (const candidate of candidates) {
-    const { name, branch } = candidate;
+    const { name, branch, tip } = candidate;
     const isWhole = await isAncestor(path, `refs/heads/${branch}`, accepted);
-    if (isWhole) merged.push({ name, branch, commit: guard.merged.get(name) ?? candidate.tip });
+    if (isWhole) merged.push({ name, branch, commit: guard.merged.get(name) ?? merges.get(tip) ?? tip });
+    else if (isInterrupted) unmerged.push({ name, branch, kind: "left", reason: "interrupted." });
     else unmerged.push({ name, branch, ...(await whyNot(candidate, integration, guard, end)) });
   }
 
-  const isInterrupted = signal.aborted || end?.reason === "aborted";
   let landProblem: string | undefined;
   let isLanded = false;
   let isBaseMoved = false;
   if (isInterrupted && accepted !== start) landProblem = "interrupted. What was merged is kept for the next Converge.";
   else if (accepted !== start) {
     // Accepted by an earlier Converge: its green is not known here.
-    const gate = team.check !== undefined && guard.lastGate === undefined ? await guard.gateNow(team.check) : undefined;
+    const gate = team.check !== undefined && guard.acceptedGate === undefined ? await guard.gateNow(team.check) : undefined;
     if (gate?.ok === false) landProblem = `the check fails on what an earlier Converge merged (${accepted}).`;
     else {
-      const landing = await land({ primary, checkout, branch: team.baseBranch, from: start, to: accepted, signal });
+      const landing = await land({
+        primary,
+        checkout,
+        branch: team.baseBranch,
+        from: start,
+        to: accepted,
+        changedBy: await authors(primary, start, candidates),
+        signal,
+      });
       isLanded = landing.type === "landed";
       isBaseMoved = landing.type === "moved";
       if (landing.type !== "landed") landProblem = landing.reason;
       else onStep({ type: "landed", branch: team.baseBranch, commit: accepted });
     }
   }
-  await reopenTasks(bus, unmerged, (commit) => isAncestor(primary, commit, accepted), onStep);
+  const lastGate = landProblem === undefined && accepted !== start ? guard.acceptedGate : guard.lastGate;
+  // Neither the person's Esc nor a provider's failure says anything about the work.
+  if (!isInterrupted && !end?.error) await reopenTasks(bus, unmerged, (commit) => isAncestor(primary, commit, accepted), onStep);
   return makeReport({
     merged,
     unmerged,
     ...(isLanded ? { landed: { branch: team.baseBranch, from: start, to: accepted } } : {}),
     ...(landProblem === undefined ? {} : { landProblem }),
-    ...(team.check !== undefined && guard.lastGate ? { gate: { command: team.check, ...guard.lastGate } } : {}),
+    ...(team.check !== undefined && lastGate ? { gate: { command: team.check, ...lastGate } } : {}),
     integratorText: end?.text ?? "",
     checkout,
     baseBranch: team.baseBranch,
+    check: team.check,
     isBaseMoved,
+    hasLandedBefore: landed.length > 0,
     executable: accepted === start ? [] : await executableChanges(primary, start, accepted),
     choices: guard.choices,
   });
@@ -159,9 +186,16 @@ async function whyNot(
   const known = guard.refusals.get(name);
   if (known) return known;
   if (guard.merged.has(name)) return { kind: "left", reason: "commits came after it was merged; converge again." };
-  if (end?.reason === "aborted") return { kind: "left", reason: "interrupted." };
   if (end?.error) return { kind: "left", reason: `the integrator failed: ${end.error.message}` };
   const { conflicts } = await previewMerge(integration.path, integration.accepted, `refs/heads/${branch}`);
   if (conflicts.length > 0) return { kind: "conflict", reason: `It conflicts in ${conflicts.join(", ")}.` };
-  return { kind: "left", reason: "left by the integrator." };
+  const how = end === undefined || end.reason === "end_turn" ? "" : `, which ended early (${end.reason})`;
+  return { kind: "left", reason: `left by the integrator${how}.` };
+}
+
+async function authors(primary: string, start: string, candidates: readonly Candidate[]): Promise<(path: string) => string> {
+  const changed = await Promise.all(
+    candidates.map(async ({ name, tip }) => ({ name, files: new Set(await changedFiles(primary, start, tip)) })),
+  );
+  return (path) => changed.flatMap(({ name, files }) => (files.has(path) ? [name] : [])).join(", ") || "the team";
 }

@@ -1,6 +1,7 @@
 import { git, gitText } from "../../platform/git.ts";
 import type { TeamStep } from "../../protocol/team.ts";
 import { errorResult, type Tool, type ToolResult } from "../../protocol/tool.ts";
+import { addsEverything } from "./adds-everything.ts";
 import { type GateResult, runGate } from "./gate.ts";
 import { type Integration, isAncestor } from "./integrate.ts";
 import { commitProblem, parentsOf } from "./merge-check.ts";
@@ -19,13 +20,7 @@ export type GuardOptions = {
   signal: AbortSignal;
 };
 
-/** `git add` of all there is, in any of its spellings, and the commit that does the same. */
-const GIT = "\\bgit(?:\\s+-[cC]\\s+\\S+|\\s+--?[a-z]\\S*)*\\s+";
-const REST = "\\b[^;&|\\n]*?\\s";
-const END = "(?=\\s|$|[;&|)])";
-const SWEEPING = new RegExp(
-  `${GIT}(?:add${REST}(?:--all|--update|--no-ignore-removal|-[a-zA-Z]*[Au][a-zA-Z]*|\\.\\/?|:\\/|\\*)|commit${REST}(?:--all|-[qsvn]*a[a-zA-Z]*))${END}`,
-);
+const MOST_OUTPUT = 4_000;
 
 /**
  * Watches what the integrator's commands do to the integration worktree, whatever they are called. What must not stay is taken
@@ -36,6 +31,8 @@ export class Guard {
   readonly refusals = new Map<string, Refusal>();
   /** Sides of conflicts that were chosen whole, for the report. */
   readonly choices: string[] = [];
+  /** Of the last accepted commit, and of the last one at all. */
+  acceptedGate: GateResult | undefined;
   lastGate: GateResult | undefined;
   readonly #options: GuardOptions;
   /** File to side, as named in commands since the last merge. */
@@ -49,11 +46,11 @@ export class Guard {
     ...bash,
     run: async (input, context) => {
       const command = commandOf(input, bash);
-      if (sweeps(command)) return errorResult(await this.#refuseSweep());
+      if (addsEverything(command)) return errorResult(await this.#refuseSweep());
       this.#noteChoices(command);
       const result = await bash.run(input, context);
-      // A reader can't move anything, and may run beside others.
-      if (bash.isConcurrencySafe(input)) return result;
+      // A reader can't move anything, and may run beside others. After an interrupt all that was not accepted goes.
+      if (bash.isConcurrencySafe(input) || context.signal.aborted) return result;
       return joined(result, await this.look());
     },
   });
@@ -131,7 +128,8 @@ export class Guard {
     if (problem) return refuse(problem.conflicts.length > 0 ? "conflict" : "refused", problem.reason, problem.conflicts);
     if (check !== undefined) {
       const gate = await this.#gate(check);
-      if (!gate.ok) return refuse("gate", `The check failed: ${check}\n${gate.output}`);
+      if (!gate.ok) return refuse("gate", `The check failed: ${check}\n${gate.output.slice(-MOST_OUTPUT)}`);
+      this.acceptedGate = gate;
     }
     await integration.accept(commit);
     if (candidate) {
@@ -156,7 +154,9 @@ export class Guard {
 
   /** For a result of an earlier Converge, of which this one has no gate. */
   async gateNow(check: string): Promise<GateResult> {
-    return this.#gate(check);
+    const result = await this.#gate(check);
+    if (result.ok) this.acceptedGate = result;
+    return result;
   }
 
   #acceptedText(commit: string): string {
@@ -203,15 +203,10 @@ export class Guard {
   }
 }
 
-function sweeps(command: string): boolean {
-  // What stands in quotes is a message, unless it is the star itself.
-  return SWEEPING.test(command.replace(/"[^"]*"|'[^']*'/g, (quoted) => (/^.[*.:]\/?.$/.test(quoted) ? quoted.slice(1, -1) : "_")));
-}
-
 /** The words of a command that are no options, without quotes. */
 function words(text: string): string[] {
   return (text.match(/"[^"]*"|'[^']*'|\S+/g) ?? [])
-    .filter((word) => !word.startsWith("-"))
+    .filter((word) => !/^-|[<>]/.test(word))
     .map((word) => word.replace(/^(["'])(.*)\1$/, "$2").replace(/^\.\//, ""));
 }
 

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { realpath, rm } from "node:fs/promises";
 import { exists } from "../../platform/files.ts";
 import { git, gitText } from "../../platform/git.ts";
 import { addWorktree, furnishWorktree, removeWorktree } from "../../platform/worktree.ts";
@@ -42,16 +42,27 @@ export class Integration {
       const folder = await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", state]);
       await rm(folder, { recursive: true, force: true });
     }
-    await gitText(this.path, ["reset", "--hard", "--quiet", commit]);
+    await this.#hardReset(commit);
     // A merge that brought a file in the place of a furnished one took it away again.
     await this.#furnish();
   }
 
+  async #hardReset(commit: string): Promise<void> {
+    const args = ["reset", "--hard", "--quiet", commit];
+    if ((await git(this.path, args)).exitCode === 0) return;
+    // A git that was ended in the middle leaves its lock behind. Nobody else works here.
+    await rm(await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"]), { force: true });
+    await gitText(this.path, args);
+  }
+
   async head(): Promise<{ commit: string; isDetached: boolean; mergeHead: string | undefined }> {
-    const commit = (await git(this.path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])).stdout.trim();
-    const isDetached = (await git(this.path, ["symbolic-ref", "--quiet", "HEAD"])).exitCode !== 0;
-    const merge = await git(this.path, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]);
-    return { commit, isDetached, mergeHead: merge.exitCode === 0 ? merge.stdout.trim() : undefined };
+    const [head, branch, merge] = await Promise.all([
+      git(this.path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
+      git(this.path, ["symbolic-ref", "--quiet", "HEAD"]),
+      git(this.path, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]),
+    ]);
+    const mergeHead = merge.exitCode === 0 ? merge.stdout.trim() : undefined;
+    return { commit: head.stdout.trim(), isDetached: branch.exitCode !== 0, mergeHead };
   }
 }
 
@@ -86,8 +97,18 @@ async function acceptedEarlier(path: string, primary: string, start: string): Pr
 }
 
 async function isSameFolder(first: string, second: string): Promise<boolean> {
-  const { realpath } = await import("node:fs/promises");
   return (await realpath(first)) === (await realpath(second));
+}
+
+/** Merge commits along the first parents, by the commit that each brought in. */
+export async function mergesBetween(repository: string, from: string, to: string): Promise<Map<string, string>> {
+  const text = await gitText(repository, ["rev-list", "--first-parent", "--merges", "--parents", `${from}..${to}`]);
+  return new Map(
+    text.split("\n").flatMap((row) => {
+      const [commit, , brought] = row.split(" ");
+      return commit !== undefined && brought !== undefined ? [[brought, commit] as const] : [];
+    }),
+  );
 }
 
 export async function isAncestor(repository: string, ancestor: string, commit: string): Promise<boolean> {

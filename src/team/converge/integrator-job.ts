@@ -7,7 +7,6 @@ export type PromptFacts = {
   worktree: string;
   branches: readonly BranchPreview[];
   pairs: readonly PairPreview[];
-  /** Paths that the user's branch changed since a member began. */
   tasks: readonly TeamTask[];
   /** Merged by an earlier Converge and still there. */
   before: readonly string[];
@@ -76,7 +75,7 @@ function contested(branches: readonly BranchPreview[]): string[] {
   return [...found].sort();
 }
 
-/** A path as a gitignore-like pattern that means this path alone. */
+/** A rule's path can't spell these characters as themselves; `?` is any one. */
 function escaped(path: string): string {
-  return path.replace(/[\\*?[\]!#]/g, "\\$&");
+  return path.replace(/[\\*?[]/g, "?");
 }

@@ -11,6 +11,8 @@ export type LandRequest = {
   /** Where the branch was when the integration began, and what it is to become. */
   from: string;
   to: string;
+  /** Who changed a path, for the words of a refusal. */
+  changedBy: (path: string) => string;
   signal: AbortSignal;
 };
 export type Landing =
@@ -22,7 +24,7 @@ export type Landing =
  * Moves the user's branch forward, all of it or nothing. Where it is checked out, files follow, but none that the user changed or
  * that git does not know is touched; a branch that is checked out nowhere only gets its new value.
  */
-export async function land({ primary, checkout, branch, from, to, signal }: LandRequest): Promise<Landing> {
+export async function land({ primary, checkout, branch, from, to, changedBy, signal }: LandRequest): Promise<Landing> {
   const ref = `refs/heads/${branch}`;
   const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).stdout.trim();
   if (tip !== from) return movedMeanwhile(branch, from, tip, to);
@@ -31,12 +33,12 @@ export async function land({ primary, checkout, branch, from, to, signal }: Land
     const result = await git(primary, ["update-ref", "-m", "roocode: team converged", ref, to, from]);
     return result.exitCode === 0 ? { type: "landed", where } : movedMeanwhile(branch, from, "", to);
   }
-  const blocked = await whatStandsInTheWay(where, from, to);
+  const blocked = await whatStandsInTheWay(where, from, to, changedBy);
   const byHand = `git -C ${quoted(where)} merge --ff-only ${to}`;
   if (blocked.length > 0) {
     return { type: "blocked", reason: `${blocked.join("\n")}\nNothing of yours was touched. Commit or move that away, then: ${byHand}` };
   }
-  signal.throwIfAborted();
+  if (signal.aborted) return { type: "blocked", reason: `interrupted. By hand: ${byHand}` };
   // Both options keep what this look may have missed: nothing is stashed, ignored files are not overwritten.
   const merge = ["merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-verify-signatures", "--no-stat", "--quiet", to];
   const result = await git(where, merge);
@@ -71,16 +73,19 @@ async function checkoutOf(primary: string, checkout: string, branch: string): Pr
 }
 
 /** One line for each path of the user's that the new commits would touch. */
-async function whatStandsInTheWay(checkout: string, from: string, to: string): Promise<string[]> {
+async function whatStandsInTheWay(checkout: string, from: string, to: string, changedBy: (path: string) => string): Promise<string[]> {
   const incoming = await changesBetween(checkout, from, to);
   const dirty = await dirtyPaths(checkout);
   const tracked = (path: string) => incoming.get(path) !== "A";
   const found: string[] = [];
   for (const [path, status] of incoming) {
-    if (dirty.has(path)) found.push(`${path} has changes of yours that are not committed, and the team changed it too.`);
+    if (dirty.has(path)) found.push(`${path} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
     else if (status !== "D" && !tracked(path)) {
       const other = await untrackedAt(checkout, path, incoming);
-      if (other) found.push(other);
+      if (other)
+        found.push(
+          `${other.path} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : path}.`,
+        );
     }
   }
   return found;
@@ -101,7 +106,11 @@ async function dirtyPaths(checkout: string): Promise<Set<string>> {
 }
 
 /** A file of the user's that git does not track, where a new file or one of its folders is to be. */
-async function untrackedAt(checkout: string, path: string, incoming: ReadonlyMap<string, string>): Promise<string | undefined> {
+async function untrackedAt(
+  checkout: string,
+  path: string,
+  incoming: ReadonlyMap<string, string>,
+): Promise<{ path: string; state: string } | undefined> {
   const segments = path.split("/");
   for (let depth = 1; depth <= segments.length; depth += 1) {
     const part = segments.slice(0, depth).join("/");
@@ -111,12 +120,12 @@ async function untrackedAt(checkout: string, path: string, incoming: ReadonlyMap
     if (kind === "folder") {
       const { stdout } = await git(checkout, ["--literal-pathspecs", "ls-files", "--others", "-z", "--", part]);
       const inside = stdout.split("\0").filter((name) => name !== "");
-      return inside.length > 0 ? `${inside[0]} is not tracked by git, and the team adds a file ${path}.` : undefined;
+      return inside[0] === undefined ? undefined : { path: inside[0], state: "not tracked" };
     }
     // A tracked file that the team replaces by a folder.
     if (incoming.get(part) === "D") return undefined;
     const isIgnored = (await git(checkout, ["check-ignore", "--quiet", "--", part])).exitCode === 0;
-    return `${part} is ${isIgnored ? "ignored" : "not tracked"} by git, and the team adds ${path === part ? "a file of that name" : path}.`;
+    return { path: part, state: isIgnored ? "ignored" : "not tracked" };
   }
   return undefined;
 }

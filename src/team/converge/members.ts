@@ -16,8 +16,8 @@ export async function stillActive(bus: TeamBus, members: readonly TeammateInfo[]
   for (;;) {
     const states = (await bus.presence.list()).filter((state) => state.name !== LEAD && ACTIVE.includes(state.status));
     const active = members.filter((member) => states.some((state) => state.name === member.name)).map((member) => member.name);
-    if (active.length === 0 || Date.now() >= until) return active;
-    await sleep(100, undefined, { signal });
+    if (active.length === 0 || Date.now() >= until || signal.aborted) return active;
+    await sleep(100);
   }
 }
 

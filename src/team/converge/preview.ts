@@ -47,7 +47,14 @@ export async function previewBranches(
 ): Promise<{ branches: BranchPreview[]; pairs: PairPreview[] }> {
   const previews: BranchPreview[] = [];
   for (const one of branches) {
-    const log = await gitText(repository, ["log", "--reverse", "--max-count=30", "--format=%h %s", `${base}..${one.tip}`]);
+    const log = await gitText(repository, [
+      "log",
+      "--no-show-signature",
+      "--reverse",
+      "--max-count=30",
+      "--format=%h %s",
+      `${base}..${one.tip}`,
+    ]);
     const { conflicts } = await previewMerge(repository, base, one.tip);
     previews.push({ ...one, commits: lines(log), files: await changedFiles(repository, base, one.tip), conflicts });
   }

@@ -22,8 +22,11 @@ export type ConvergeReport = {
 export type ReportFacts = Omit<ConvergeReport, "text" | "exitCode"> & {
   checkout: string;
   baseBranch: string;
+  check: string | undefined;
   /** The tip of the user's branch at the end was not what it was at the start. */
   isBaseMoved: boolean;
+  /** Some of the merged are in the user's branch since an earlier Converge. */
+  hasLandedBefore: boolean;
   /** Files among the landed ones that can run or instruct by themselves. */
   executable: readonly string[];
   choices: readonly string[];
@@ -43,19 +46,17 @@ export function makeReport(facts: ReportFacts): ConvergeReport {
   };
 }
 
-function exitCodeOf({ unmerged, merged, landed, landProblem, isBaseMoved }: ReportFacts): ConvergeReport["exitCode"] {
+function exitCodeOf({ unmerged, landed, landProblem, isBaseMoved, hasLandedBefore }: ReportFacts): ConvergeReport["exitCode"] {
   if (unmerged.some((one) => one.kind === "conflict")) return 4;
   if (unmerged.length === 0 && landProblem === undefined) return 0;
-  if (isBaseMoved && landProblem !== undefined) return 3;
-  const hasLanded = landed !== undefined || (landProblem === undefined && merged.length > 0);
-  return hasLanded ? 3 : 1;
+  return landed !== undefined || hasLandedBefore || isBaseMoved ? 3 : 1;
 }
 
 function reportText(facts: ReportFacts): string {
-  const { merged, unmerged, landed, landProblem, gate, integratorText, checkout, baseBranch, executable, choices } = facts;
+  const { merged, unmerged, landed, landProblem, gate, integratorText, checkout, baseBranch, check, executable, choices } = facts;
   if (merged.length === 0 && unmerged.length === 0) return "No teammate has a commit to merge.";
   const git = `git -C ${quoted(checkout)}`;
-  const lines = merged.map((one) => `${one.name}: merged (${one.commit.slice(0, 10)}).`);
+  const lines = merged.map((one) => `${one.name}: merged (${one.commit.slice(0, 10)}), branch ${one.branch}.`);
   for (const { name, branch, kind, reason } of unmerged) {
     lines.push(
       `${name}: not merged (${kind}): ${reason}`,
@@ -63,7 +64,7 @@ function reportText(facts: ReportFacts): string {
     );
   }
   for (const choice of choices) lines.push(`A whole side was taken: ${choice}.`);
-  lines.push(gateText(gate, merged.length > 0));
+  lines.push(gateText(gate, check));
   if (landed)
     lines.push(
       `${landed.branch} moved from ${landed.from.slice(0, 10)} to ${landed.to.slice(0, 10)}. See it: ${git} log --oneline ${landed.from.slice(0, 10)}..${landed.to.slice(0, 10)}`,
@@ -75,8 +76,8 @@ function reportText(facts: ReportFacts): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
-function gateText(gate: ConvergeReport["gate"], hasMerges: boolean): string {
-  if (!hasMerges && !gate) return "";
-  if (!gate) return "No check was given, so none was run on the result.";
-  return gate.ok ? `The check is green: ${gate.command}` : `The check last failed: ${gate.command}\n${gate.output}`;
+function gateText(gate: ConvergeReport["gate"], check: string | undefined): string {
+  if (check === undefined) return "No check was given, so none was run on the result.";
+  if (!gate) return "";
+  return gate.ok ? `The check is green on the result: ${gate.command}` : `The check last failed: ${gate.command}\n${gate.output}`;
 }

@@ -2,14 +2,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import * as z from "zod";
 import type { PaneBackend, TeammateInfo } from "../../../src/protocol/team.ts";
 import type { UntilReady } from "../../../src/team/backends/process.ts";
 import { tmuxBackend } from "../../../src/team/backends/tmux.ts";
 import type { TmuxServer } from "../../support/tmux-server.ts";
 
-const WORKER = fileURLToPath(new URL("../../support/fake-worker.mjs", import.meta.url));
-const ReportSchema = z.object({ pid: z.number(), cwd: z.string(), argv: z.array(z.string()), pane: z.string() });
+export const WORKER = fileURLToPath(new URL("../../support/fake-worker.sh", import.meta.url));
 
 type Options = { team?: string; layout?: "auto" | "split" | "window"; socketArgs?: readonly string[]; readyWithinMs?: number };
 export type TmuxTeam = {
@@ -17,7 +15,7 @@ export type TmuxTeam = {
   notes: string[];
   spawn(name: string, more?: { args?: readonly string[]; worktree?: string; command?: readonly string[] }): Promise<string>;
   /** What the fake worker of that name was given. */
-  report(name: string): z.output<typeof ReportSchema>;
+  report(name: string): { pid: number; cwd: string; pane: string; argv: string[] };
   typed(name: string): string;
 };
 
@@ -43,9 +41,12 @@ export function tmuxTeam(server: Pick<TmuxServer, "folder" | "env">, options: Op
     async spawn(name, { args = [], worktree = join(server.folder, "worktrees", name), command } = {}) {
       rmSync(readyFile(name), { force: true });
       mkdirSync(worktree, { recursive: true });
-      return backend.spawn(member(name, team, worktree), command ?? [process.execPath, WORKER, readyFile(name), ...args], "");
+      return backend.spawn(member(name, team, worktree), command ?? [WORKER, readyFile(name), ...args], "");
     },
-    report: (name) => ReportSchema.parse(JSON.parse(readFileSync(readyFile(name), "utf8"))),
+    report(name) {
+      const [pid, cwd = "", pane = "", ...argv] = readFileSync(readyFile(name), "utf8").trimEnd().split("\n");
+      return { pid: Number(pid), cwd, pane, argv };
+    },
     typed: (name) => (existsSync(`${readyFile(name)}.typed`) ? readFileSync(`${readyFile(name)}.typed`, "utf8") : ""),
   };
 }
