@@ -14,6 +14,10 @@ async function main(argv: string[]): Promise<number> {
     const { bootWorker } = await import("./interaction/commands/worker.ts");
     return bootWorker(argv[2]);
   }
+  if (argv[0] === "team" && argv[1] === "--handover" && argv[2] !== undefined) {
+    const { takeOver } = await import("./interaction/own-session.ts");
+    return main(await takeOver(argv[2]));
+  }
   const { runCommandLine } = await import("./interaction/commands/cli.ts");
   return runCommandLine(argv, ROOCODE_VERSION);
 }

@@ -4,7 +4,7 @@ import { packageRoot } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { BackendKind, PaneBackend, TeamBus, TeamStep } from "../protocol/team.ts";
-import type { BackendFacts } from "../team/backends/detect.ts";
+import { type BackendChoice, type BackendFacts, detectBackend } from "../team/backends/detect.ts";
 import { inProcessBackend } from "../team/backends/in-process.ts";
 import { processBackend, type UntilReady } from "../team/backends/process.ts";
 import { tmuxBackend } from "../team/backends/tmux.ts";
@@ -34,6 +34,11 @@ function isOnPath(program: string, env: NodeJS.ProcessEnv): boolean {
       return false;
     }
   });
+}
+
+/** What the person named, else the settings, else what is there. */
+export function chooseBackend({ settings }: Surroundings, wanted: BackendKind | "auto", facts: BackendFacts): BackendChoice {
+  return detectBackend(wanted === "auto" ? (settings.team?.backend ?? "auto") : wanted, facts);
 }
 
 export type BackendOptions = {

@@ -5,11 +5,11 @@ import { selfIdentity } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { type BackendKind, LEAD, type TeamConfig } from "../protocol/team.ts";
-import { type BackendChoice, detectBackend } from "../team/backends/detect.ts";
+import type { BackendChoice } from "../team/backends/detect.ts";
 import { createFileTeam } from "../team/bus/file/open.ts";
 import { badTeamName, teamNameFrom } from "../team/member-name.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { backendFacts } from "./team-backend.ts";
+import { backendFacts, chooseBackend } from "./team-backend.ts";
 import { type TeamGround, teamGround } from "./team-preflight.ts";
 
 export type TeamRequest = {
@@ -21,16 +21,23 @@ export type TeamRequest = {
 };
 export type NewTeam = { team: TeamConfig; folder: string; ground: TeamGround; choice: BackendChoice; mode: PermissionMode };
 
-/** All that can be refused is refused before anything is written: repository, model, backend, name. */
-export async function createTeam(surroundings: Surroundings, request: TeamRequest): Promise<NewTeam> {
-  const { data, env, flags, settings } = surroundings;
+export type TeamCheck = Pick<NewTeam, "ground" | "choice" | "mode"> & { model: string | undefined };
+
+/** All that can be refused before anything is written: goal, repository, model, backend, name. */
+export async function checkTeam(surroundings: Surroundings, request: TeamRequest): Promise<TeamCheck> {
+  const { env, flags, settings, data } = surroundings;
   if (request.goal.trim() === "") throw new UserError('A team needs a goal: roocode team "refactor auth module"');
   const ground = await teamGround(surroundings);
   const model = flags.model ?? env.ROOCODE_MODEL ?? settings.model;
   selectModel({ providers: settings.providers ?? [], model, env });
-  const wanted = request.backend === "auto" ? (settings.team?.backend ?? "auto") : request.backend;
-  const choice = detectBackend(wanted, await backendFacts(env));
-  const mode = flags.permissionMode ?? settings.permissionMode ?? "acceptEdits";
+  const choice = chooseBackend(surroundings, request.backend, await backendFacts(env));
+  await freeName(request, data.teams);
+  return { ground, choice, mode: flags.permissionMode ?? settings.permissionMode ?? "acceptEdits", model };
+}
+
+export async function createTeam(surroundings: Surroundings, request: TeamRequest): Promise<NewTeam> {
+  const { data, settings } = surroundings;
+  const { ground, choice, mode, model } = await checkTeam(surroundings, request);
   const name = await freeName(request, data.teams);
   const folder = data.team(name);
   const check = request.check ?? settings.team?.check;

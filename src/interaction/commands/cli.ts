@@ -68,7 +68,7 @@ export async function runCommandLine(argv: readonly string[], version: string): 
           default: "auto" as const,
           describe: "Where teammates run",
         }),
-      (args) => run(import("./demo.ts").then(({ demoCommand }) => demoCommand(args))),
+      (args) => run(import("./demo.ts").then(({ demoInTerminal }) => demoInTerminal(args))),
     )
     .command("permissions", "What would be allowed, asked or denied, and why", (builder) =>
       builder.command(

@@ -6,9 +6,11 @@ import { gitText } from "../../platform/git.ts";
 import { runCommand } from "../../platform/process.ts";
 import { UserError } from "../../protocol/errors.ts";
 import type { BackendKind } from "../../protocol/team.ts";
+import { readSurroundings } from "../../runtime/surroundings.ts";
 import { readPlan } from "../demo/plan.ts";
 import { SAMPLE_REPOSITORY } from "../demo/sample-repository.ts";
 import { startScriptedModel } from "../demo/scripted-model.ts";
+import { inOwnSession } from "../own-session.ts";
 
 export type DemoArguments = {
   /** The sample repository is made here and stays; without it, it is gone at the end. */
@@ -23,8 +25,14 @@ const LABEL = "DEMO: scripted answers, no AI.";
 const GOAL = "[scripted answers, no AI] Harden the auth module: sessions end, failed logins lock a name out";
 const CHECK = "node --test";
 
+/** In a terminal outside tmux the whole demo moves into a tmux session of its own, as a team would. */
+export async function demoInTerminal(args: DemoArguments): Promise<number> {
+  const surroundings = await readSurroundings(process.cwd(), process.env, {});
+  return (await inOwnSession(surroundings, args.backend, "demo")) ?? demoCommand(args);
+}
+
 /** `roocode demo`: the real product on a repository of its own; only the model's answers are scripted. Gives the exit code. */
-export async function demoCommand(args: DemoArguments): Promise<number> {
+async function demoCommand(args: DemoArguments): Promise<number> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const base = await realpath(await mkdtemp(join(tmpdir(), "roocode-demo-")));
   const folder = args.dir === undefined ? join(base, "auth-sample") : resolve(args.dir);

@@ -2,7 +2,9 @@ import type { BackendKind } from "../../protocol/team.ts";
 import { LEAD } from "../../protocol/team.ts";
 import { runTeam, type TeamOutcome } from "../../runtime/run-team.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
-import { createTeam, type NewTeam } from "../../runtime/team-create.ts";
+import { checkTeam, createTeam, type NewTeam } from "../../runtime/team-create.ts";
+import { teamNameFrom } from "../../team/member-name.ts";
+import { inOwnSession } from "../own-session.ts";
 import { PlainScreen } from "../plain.ts";
 import type { OutputFormat } from "../print.ts";
 import { headlessTeamScreen, plainTeamScreen } from "../team-screen.ts";
@@ -23,8 +25,13 @@ export type TeamArguments = GlobalFlags & {
 };
 
 /** `roocode team "goal"`: creates a team and runs it to convergence. Gives the exit code. */
-export async function teamCommand(args: TeamArguments, place = { cwd: process.cwd(), env: process.env }): Promise<number> {
-  const surroundings = await readSurroundings(place.cwd, place.env, args);
+export async function teamCommand(args: TeamArguments, place?: { cwd: string; env: NodeJS.ProcessEnv }): Promise<number> {
+  const surroundings = await readSurroundings(place?.cwd ?? process.cwd(), place?.env ?? process.env, args);
+  if (place === undefined && !args.print) {
+    await checkTeam(surroundings, args);
+    const inside = await inOwnSession(surroundings, args.backend, args.name ?? teamNameFrom(args.goal));
+    if (inside !== undefined) return inside;
+  }
   return lead(surroundings, await createTeam(surroundings, args), args);
 }
 
