@@ -85,8 +85,17 @@ export type ChangedFile = { path: string; isUntracked: boolean };
 /** What a worktree holds beside its commits, as simple-git reads it; for reports, never on the way to the first request. */
 export async function changedFiles(path: string): Promise<ChangedFile[]> {
   const { simpleGit } = await import("simple-git");
+  // The library guards settings that could run programs; ours keep a repository from running any.
+  const unsafe = {
+    allowUnsafeConfigEnvCount: true,
+    allowUnsafeEditor: true,
+    allowUnsafePager: true,
+    allowUnsafeHooksPath: true,
+    allowUnsafeFsMonitor: true,
+    allowUnsafeGpgProgram: true,
+  };
   const env = gitEnvironment();
-  const status = await simpleGit({ baseDir: path, allowEnvironment: Object.keys(env) })
+  const status = await simpleGit({ baseDir: path, unsafe, allowEnvironment: Object.keys(env) })
     .env(env)
     .status();
   return status.files.map((file) => ({ path: file.path, isUntracked: file.index === "?" }));
