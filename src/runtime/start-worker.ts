@@ -60,6 +60,13 @@ export async function startWorker(
   const relay = new PermissionRelay(
     bus.mailbox,
     async (request, decision) => opened?.permissions.alwaysRule(request, decision),
+    async (what) =>
+      bus.presence.beat({
+        name: self,
+        status: what === undefined ? "busy" : "waiting",
+        at: new Date().toISOString(),
+        ...(what ? { detail: what } : {}),
+      }),
     screen.askHuman,
   );
 

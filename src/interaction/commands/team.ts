@@ -85,6 +85,7 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
     report({ ...outcome, exitCode }, args, plain);
     return exitCode;
   } finally {
+    plain.close();
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
     process.off("SIGHUP", onSignal);
