@@ -109,7 +109,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       ? async (...question) => screen.askHuman?.(await opened.permissions.alwaysRule(question[0], question[1]), ...question)
       : undefined,
     shellEnv: await identity(surroundings.root),
-    scope: { auditPath: join(teamFolder, "audit.jsonl") },
+    scope: { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [teamLayout(teamFolder).artifacts] },
   });
   for (const note of opened.notes) screen.note(note);
 
