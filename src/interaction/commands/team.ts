@@ -40,7 +40,9 @@ export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "l
 export async function lead(surroundings: Surroundings, team: NewTeam, args: LeadArguments, resumeNote?: string): Promise<number> {
   const interrupt = new AbortController();
   const onSignal = () => {
-    if (!interrupt.signal.aborted) process.stderr.write("\nStopping the team: its work is being saved. \n");
+    // The second time the person wants out now: the members have been asked, and save their work without us.
+    if (interrupt.signal.aborted) process.exit(130);
+    process.stderr.write("\nStopping the team: its work is being saved. Once more ends the lead at once.\n");
     interrupt.abort();
   };
   process.on("SIGINT", onSignal);
