@@ -5,7 +5,7 @@ import { projectPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { Tool } from "../protocol/tool.ts";
 import { maskSecrets } from "../safety/secrets.ts";
-import { type ConfiguredServer, type ConfiguredServers, readServers } from "../tools/mcp/schema.ts";
+import type { ConfiguredServer, ConfiguredServers } from "../tools/mcp/schema.ts";
 import type { ServerSurroundings } from "../tools/mcp/servers.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -37,8 +37,10 @@ export async function configuredServers(
   { settings, data, cwd }: Pick<Surroundings, "settings" | "data" | "cwd">,
   configFiles: readonly string[],
 ): Promise<ConfiguredServers> {
+  if (settings.mcpServers === undefined && configFiles.length === 0) return { servers: [], problems: [] };
+  const { readServers } = await import("../tools/mcp/schema.ts");
   const own = readServers(settings.mcpServers, data.config);
-  const given = await Promise.all(configFiles.map((file) => readConfigFile(resolve(cwd, file), file)));
+  const given = await Promise.all(configFiles.map((file) => readConfigFile(resolve(cwd, file), file, readServers)));
   const byName = new Map([...own.servers, ...given.flat()].map((server) => [server.name, server]));
   return { servers: [...byName.values()], problems: own.problems };
 }
@@ -47,7 +49,11 @@ export function serverSurroundings({ cwd, env }: Pick<Surroundings, "cwd" | "env
   return { cwd, env, version: packageVersion(), maskSecrets };
 }
 
-async function readConfigFile(path: string, shown: string): Promise<ConfiguredServer[]> {
+async function readConfigFile(
+  path: string,
+  shown: string,
+  readServers: (raw: unknown, source: string) => ConfiguredServers,
+): Promise<ConfiguredServer[]> {
   const text = await readTextOrUndefined(path);
   if (text === undefined) throw new UserError(`There is no file ${shown} (--mcp-config).`);
   const content = parseJson(text, shown);

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fakeModel, inOrder, PROTOCOLS } from "../support/fake-model.ts";
@@ -133,3 +133,26 @@ test("mcp list shows what is configured and starts nothing; mcp test connects", 
   expect(JSON.parse(broken.stdout)).toMatchObject({ name: "broken", ok: false, error: expect.stringContaining("no licence found") });
   expect(await home.roocode(["mcp", "test", "nobody"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Servers: demo.") });
 });
+
+test("nothing of the SDK loads before a server is started", async () => {
+  const meta: Meta = JSON.parse(await readFile(new URL("../../dist/meta.json", import.meta.url), "utf8"));
+  const entries = Object.entries(meta.outputs).filter(([, output]) => output?.entryPoint !== undefined);
+  const loading = entries.filter(([name]) => [...loadedWith(meta, name)].some((each) => holdsSdk(meta, each)));
+  expect(loading.map(([, output]) => output?.entryPoint)).toEqual(["src/tools/mcp/servers.ts"]);
+});
+
+type Meta = {
+  outputs: Record<string, { entryPoint?: string; inputs: Record<string, unknown>; imports: { path: string; kind: string }[] } | undefined>;
+};
+
+/** A chunk and all that it imports at once. */
+function loadedWith(meta: Meta, name: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  for (const { path, kind } of meta.outputs[name]?.imports ?? []) if (kind === "import-statement") loadedWith(meta, path, seen);
+  return seen;
+}
+
+function holdsSdk(meta: Meta, name: string): boolean {
+  return Object.keys(meta.outputs[name]?.inputs ?? {}).some((input) => input.includes("@modelcontextprotocol"));
+}

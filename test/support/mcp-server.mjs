@@ -33,6 +33,8 @@ const LONG_TOOLS = ["one", "two", "get.it", "get_it"].map((end) => ({
   inputSchema: anything,
 }));
 
+const FAULTY_TOOLS = [{ name: "bare" }, { name: "list", inputSchema: { type: "array" } }, { name: 5, inputSchema: anything }];
+
 function call({ name, arguments: input }) {
   const text = (words) => ({ content: [{ type: "text", text: words }] });
   switch (name) {
@@ -64,6 +66,8 @@ function answer({ id, method, params }) {
       capabilities: kind === "toolless" ? {} : { tools: {} },
       serverInfo: { name: "demo-server", version: "1.2.3" },
     });
+  if (method === "tools/list" && kind === "faulty")
+    return result(params?.cursor ? { tools: TOOLS } : { tools: FAULTY_TOOLS, nextCursor: "second" });
   if (method === "tools/list") return result({ tools: kind === "long" ? LONG_TOOLS : TOOLS });
   if (method === "tools/call") return params.name === "hang" ? undefined : result(call(params));
   return { jsonrpc: "2.0", id, error: { code: -32601, message: `no method ${method}` } };

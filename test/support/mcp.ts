@@ -6,7 +6,7 @@ import { mcpTools } from "../../src/tools/mcp/as-tool.ts";
 import { type ConfiguredServer, readServers } from "../../src/tools/mcp/schema.ts";
 import { type McpServers, openServers, type ServerSurroundings } from "../../src/tools/mcp/servers.ts";
 
-export const MCP_SERVER = decodeURIComponent(new URL("mcp-server.mjs", import.meta.url).pathname);
+const MCP_SERVER = decodeURIComponent(new URL("mcp-server.mjs", import.meta.url).pathname);
 
 /** The test's server with one of its faults, as a person would configure it. */
 export function stdioServer(kind = "good", more: Record<string, unknown> = {}) {

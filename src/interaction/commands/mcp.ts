@@ -2,6 +2,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { configuredServers, serverSurroundings } from "../../runtime/mcp.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
 import type { ConfiguredServer } from "../../tools/mcp/schema.ts";
+import { plainText } from "../../tools/shell-output.ts";
 
 type Output = (text: string) => void;
 type Options = { json: boolean; mcpConfig?: readonly string[] | undefined };
@@ -37,12 +38,13 @@ export async function testServer(surroundings: Surroundings, wanted: string, opt
   }
   const tools = mcpTools([found], names, String).map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   if (json) {
-    write(`${JSON.stringify({ name: server.name, ok: true, ms, server: found.about, tools })}\n`);
+    write(`${JSON.stringify({ name: server.name, ok: true, ms, server: found.about, tools, notes: found.notes })}\n`);
     return 0;
   }
   const { name, version, protocol } = found.about;
-  write(`${server.name}: ${name} ${version}, protocol ${protocol}, ${tools.length} tools, ${ms} ms\n`);
-  for (const tool of tools) write(`  ${tool.name}  ${tool.description.trim().split("\n")[0]?.slice(0, 100) ?? ""}\n`);
+  write(`${server.name}: ${plainText(`${name} ${version}`)}, protocol ${protocol}, ${tools.length} tools, ${ms} ms\n`);
+  for (const tool of tools) write(`  ${tool.name}  ${plainText(tool.description).trim().split("\n")[0]?.slice(0, 100) ?? ""}\n`);
+  for (const note of found.notes) write(`${note}\n`);
   return 0;
 }
 

@@ -1,7 +1,8 @@
-import type { CallToolResult, Tool as RemoteTool } from "@modelcontextprotocol/client";
+import type { CallToolResult } from "@modelcontextprotocol/client";
 import { ToolInputError } from "../../protocol/errors.ts";
 import type { ImageBlock, TextBlock } from "../../protocol/message.ts";
 import type { Tool, ToolResult } from "../../protocol/tool.ts";
+import type { RemoteTool } from "./list-tools.ts";
 import { serverParts, toolNames } from "./names.ts";
 import type { McpServer } from "./servers.ts";
 

@@ -1,13 +1,9 @@
 import { resolve } from "node:path";
-import {
-  type CallToolResult,
-  Client,
-  type Tool as RemoteTool,
-  StreamableHTTPClientTransport,
-  type Transport,
-} from "@modelcontextprotocol/client";
+import { type CallToolResult, Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { shellEnvironment } from "../builtin/bash.ts";
+import { plainText } from "../shell-output.ts";
 import { expandServer } from "./expand.ts";
+import { type ListedTools, listTools, type RemoteTool } from "./list-tools.ts";
 import type { ConfiguredServer } from "./schema.ts";
 import { StdioTransport } from "./stdio.ts";
 
@@ -17,6 +13,7 @@ const CALL_MS = 600_000;
 const FAREWELL_MS = 1_000;
 const STDERR_LINES = 5;
 const STDERR_CHARACTERS = 800;
+const ERROR_CHARACTERS = 500;
 
 export type ServerSurroundings = {
   cwd: string;
@@ -27,7 +24,7 @@ export type ServerSurroundings = {
   maskSecrets: (text: string) => string;
   connectMs?: number;
 };
-export type CallOptions = { signal: AbortSignal; progress(text: string): void };
+type CallOptions = { signal: AbortSignal; progress(text: string): void };
 
 /** A server that answered, with the tools it had then. */
 export type McpServer = AsyncDisposable & {
@@ -35,17 +32,18 @@ export type McpServer = AsyncDisposable & {
   /** What it calls itself, and the protocol's revision. */
   about: { name: string; version: string; protocol: string };
   tools: readonly RemoteTool[];
+  notes: readonly string[];
   call(tool: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>;
 };
 
-/** `notes` names each server that is not there, with the reason and the end of its stderr. */
+/** `notes` names each server that is not there, with the reason and the end of its stderr, and each tool that can't be used. */
 export type McpServers = AsyncDisposable & { servers: McpServer[]; notes: string[] };
 
 /** All at once; each has `connectMs`. What fails, hangs or babbles is a note and is stopped. */
 export async function openServers(configured: readonly ConfiguredServer[], surroundings: ServerSurroundings): Promise<McpServers> {
   const opened = await Promise.allSettled(configured.map((server) => openServer(server, surroundings)));
   const servers = opened.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-  const notes = opened.flatMap((result) => (result.status === "rejected" ? [errorText(result.reason)] : []));
+  const notes = opened.flatMap((result) => (result.status === "rejected" ? [sentence(result.reason)] : result.value.notes));
   return {
     servers,
     notes,
@@ -56,7 +54,7 @@ export async function openServers(configured: readonly ConfiguredServer[], surro
 }
 
 /** Rejects with a sentence for the person; then nothing of the server is left. */
-export async function openServer(server: ConfiguredServer, surroundings: ServerSurroundings): Promise<McpServer> {
+async function openServer(server: ConfiguredServer, surroundings: ServerSurroundings): Promise<McpServer> {
   const limit = surroundings.connectMs ?? CONNECT_MS;
   const say = (why: string) => `MCP server "${server.name}" is not there: ${why}`;
   const { config, missing } = expandServer(server.config, surroundings.env);
@@ -76,7 +74,7 @@ export async function openServer(server: ConfiguredServer, surroundings: ServerS
   const timeUp = new AbortController();
   const timer = setTimeout(() => timeUp.abort(), limit);
   try {
-    const tools = await Promise.race([connect(client, transport, timeUp.signal, limit), rejected(timeUp.signal)]);
+    const { tools, problems } = await Promise.race([connect(client, transport, timeUp.signal, limit), rejected(timeUp.signal)]);
     return {
       name: server.name,
       about: {
@@ -85,6 +83,7 @@ export async function openServer(server: ConfiguredServer, surroundings: ServerS
         protocol: client.getNegotiatedProtocolVersion() ?? "",
       },
       tools,
+      notes: problems.map((problem) => `MCP server "${server.name}": ${problem}.`),
       call: (tool, input, options) => callTool(client, transport, { server, tool, input }, options, surroundings.maskSecrets),
       [Symbol.asyncDispose]: close,
     };
@@ -106,16 +105,15 @@ function asChild(
 }
 
 function overHttp(url: string, headers: Record<string, string>) {
-  if (!URL.canParse(url)) throw new Error(`"${url}" is no URL`);
+  if (!URL.canParse(url)) throw new Error("its url is none");
   return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
 }
 
-async function connect(client: Client, transport: Transport, signal: AbortSignal, timeout: number): Promise<readonly RemoteTool[]> {
+async function connect(client: Client, transport: Transport, signal: AbortSignal, timeout: number): Promise<ListedTools> {
   await client.connect(transport, { signal, timeout });
-  // Asked without the capability, the SDK answers itself, and says so on standard output.
-  if (!client.getServerCapabilities()?.tools) return [];
-  // Not kept by the SDK: a result that does not match its tool's own output schema is still an answer for the model.
-  return (await client.listTools(undefined, { signal, timeout, cacheMode: "bypass" })).tools;
+  if (!client.getServerCapabilities()?.tools) return { tools: [], problems: [] };
+  // Unlike its own, this listing leaves the SDK without output schemas: a result that breaks one is still an answer for the model.
+  return listTools(client, { signal, timeout });
 }
 
 function rejected(signal: AbortSignal): Promise<never> {
@@ -142,7 +140,7 @@ async function callTool(
         timeout: CALL_MS,
         resetTimeoutOnProgress: true,
         onprogress: ({ message, progress: done, total }) =>
-          progress(`${message ?? (total === undefined ? String(done) : `${done} of ${total}`)}\n`),
+          progress(plainText(`${message ?? (total === undefined ? String(done) : `${done} of ${total}`)}\n`)),
       },
     );
   } catch (error) {
@@ -162,6 +160,11 @@ async function closeServer(client: Client, transport: StdioTransport | Streamabl
   await transport.close().catch(() => undefined);
 }
 
+/** What openServer rejects with is fit to be read already. */
+function sentence(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
+}
+
 function startFailure(error: unknown, config: object): string {
   if (error instanceof Error && "code" in error && error.code === "ENOENT" && "command" in config) {
     return `"${String(config.command)}" could not be started; there is no such program or folder`;
@@ -175,17 +178,14 @@ function endOf(transport: Transport): string | undefined {
 
 function stderrTail(transport: Transport, maskSecrets: (text: string) => string): string {
   if (!(transport instanceof StdioTransport)) return "";
-  const lines = transport.stderr
-    .replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, "")
-    .trim()
-    .split("\n")
-    .slice(-STDERR_LINES);
-  const text = maskSecrets(lines.join("\n")).slice(-STDERR_CHARACTERS);
+  const lines = maskSecrets(plainText(transport.stderr)).trim().split("\n");
+  const text = lines.slice(-STDERR_LINES).join("\n").slice(-STDERR_CHARACTERS);
   return text === "" ? "" : ` Its last words:\n${text}`;
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** `fetch failed` says nothing; its cause does. A server over HTTP may have answered with a whole page. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error && error.cause.message !== "" ? `${error.message}: ${error.cause.message}` : error.message;
+  const cause = error.cause instanceof Error && error.cause.message !== "" ? `: ${error.cause.message}` : "";
+  return plainText(error.message + cause).slice(0, ERROR_CHARACTERS);
 }

@@ -51,7 +51,7 @@ export class StdioTransport implements Transport {
     child.on("exit", (code, signal) => {
       this.exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
       const closed = once(child, "close").catch(() => undefined);
-      void Promise.race([closed, sleep(DRAIN_MS)]).then(() => this.#closed());
+      void Promise.race([closed, sleep(DRAIN_MS, undefined, { ref: false })]).then(() => this.#closed());
     });
     await once(child, "spawn");
   }

@@ -64,6 +64,16 @@ test("a server without tools is there and has none", async () => {
   expect(opened).toMatchObject({ servers: [{ name: "demo", tools: [] }], notes: [] });
 });
 
+test("a tool that is wrong costs only itself, on whichever page it stands", async () => {
+  await using opened = await openTestServers({ demo: stdioServer("faulty") });
+  expect(toolsOf(opened).size).toBe(7);
+  expect(opened.notes).toEqual([
+    expect.stringMatching(/^MCP server "demo": tool 1 of 10, "bare", is left out: .*inputSchema/),
+    expect.stringMatching(/^MCP server "demo": tool 2 of 10, "list", is left out: .*inputSchema\.type/),
+    expect.stringMatching(/^MCP server "demo": tool 3 of 10, 5, is left out: .*name/),
+  ]);
+});
+
 test("a server that dies in a call fails this call and the next with its reason", async () => {
   await using opened = await openTestServers({ demo: stdioServer() });
   await expect(callTool(opened, "mcp__demo__die", {})).rejects.toThrow(
@@ -127,7 +137,7 @@ test("streamable HTTP works, with headers from the environment; a refusal is a n
   expect(await callTool(opened, "mcp__remote__echo", { text: "hi" })).toMatchObject({ content: [{ text: "http: hi" }] });
   expect(opened.notes).toEqual([
     expect.stringMatching(/MCP server "stranger" is not there: .*403/s),
-    'MCP server "odd" is not there: "nonsense" is no URL (test settings).',
+    'MCP server "odd" is not there: its url is none (test settings).',
   ]);
 });
 
