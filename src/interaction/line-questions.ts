@@ -61,6 +61,8 @@ export class LineQuestions {
         if (!this.#open) return;
         this.#open = undefined;
         signal?.removeEventListener("abort", onAbort);
+        // readline draws its prompt again when the terminal changes its size.
+        reader.setPrompt("");
         if (answer === undefined) this.#terminal.output.write("\n");
         resolve(answer);
       };

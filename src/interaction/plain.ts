@@ -82,6 +82,13 @@ export class PlainScreen {
     return this.#questions.ask(visible(question), signal);
   }
 
+  /** A question with answers to choose from, by number or in words. */
+  async choose(question: string, options: readonly string[], signal?: AbortSignal): Promise<string | undefined> {
+    const choices = options.map((option, index) => `\n  ${index + 1}. ${option}`).join("");
+    const answer = await this.ask(`${question}${choices}\n> `, signal);
+    return options[Number(answer) - 1] ?? answer;
+  }
+
   /** `alice: Bash(npm test) [y]es [n]o [a]lways`. */
   async askPermission(
     request: PermissionRequest,

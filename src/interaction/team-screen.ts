@@ -17,11 +17,7 @@ export function plainTeamScreen(screen: PlainScreen): TeamScreen {
       if (text !== undefined) screen.dim(text);
     },
     askHuman,
-    askUser: async (question, options, signal) => {
-      const choices = options.map((option, index) => `\n  ${index + 1}. ${option}`).join("");
-      const answer = await screen.ask(`${question}${choices}\n> `, signal);
-      return options[Number(answer) - 1] ?? answer;
-    },
+    askUser: (question, options, signal) => screen.choose(question, options, signal),
     memberScreen: (name) => ({
       event: (event) => memberEvent(screen, name, event),
       status: () => undefined,
@@ -86,6 +82,6 @@ export function stepText(step: TeamStep): string | undefined {
     case "landed":
       return `Branch ${step.branch} is at ${step.commit.slice(0, 8)} now.`;
     case "cleaned":
-      return `Tidied: ${step.removed.length} removed${step.kept.length > 0 ? `, kept ${step.kept.join(", ")}` : ""}.`;
+      return `Tidied: worktrees and branches removed of ${step.removed.join(", ") || "nobody"}${step.kept.length > 0 ? `, kept of ${step.kept.join(", ")}` : ""}.`;
   }
 }

@@ -2,7 +2,8 @@ import type { AgentEvent } from "./agent.ts";
 import type { PermissionMode, PermissionRequest } from "./permission.ts";
 
 export const LEAD = "lead";
-export type BackendKind = "tmux" | "iterm2" | "process" | "in-process";
+export const BACKEND_KINDS = ["tmux", "iterm2", "process", "in-process"] as const;
+export type BackendKind = (typeof BACKEND_KINDS)[number];
 /** pid and start time together name a process; `startedAt` is what `processStart(pid)` of platform/process.ts gives. */
 export type ProcessIdentity = { pid: number; startedAt: string };
 

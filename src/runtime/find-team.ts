@@ -30,7 +30,7 @@ export async function teamFolder(data: DataPaths, name: string): Promise<string>
 
 /** Likewise, and of teams that are over the newest of that name. */
 export async function teamRecord(data: DataPaths, name: string): Promise<string> {
-  if (await exists(join(data.team(name), "roster"))) return data.team(name);
+  if (!name.includes("/") && (await exists(join(data.team(name), "roster")))) return data.team(name);
   const done = (await folders(data.doneTeams)).filter(
     (folder) => folder.startsWith(`${name}-`) && /^-\d{4}-\d{2}-\d{2}T\d+$/.test(folder.slice(name.length)),
   );

@@ -19,7 +19,6 @@ const JOINED = "You joined this team by hand. Look at TaskList and take what is 
 /** Roster entry, worktree and boot data for a worker that a person starts in a terminal of their own. */
 export async function joinTeam(
   { team: teamName, name, model }: { team: string; name: string; model?: string | undefined },
-  _cwd: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Boot> {
   const data = dataPaths(env.HOME ?? homedir(), env.ROOCODE_HOME);

@@ -2,8 +2,7 @@ import * as z from "zod";
 import { ProvidersSchema } from "../engine/providers/settings.ts";
 import { readTextOrUndefined } from "../platform/files.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
-
-const BACKENDS = ["auto", "tmux", "iterm2", "process", "in-process"] as const;
+import { BACKEND_KINDS } from "../protocol/team.ts";
 
 /** Settings of one level. Sections that a room owns are checked by that room; here they only have to be there. */
 const SettingsSchema = z.looseObject({
@@ -21,7 +20,7 @@ const SettingsSchema = z.looseObject({
   team: z
     .object({
       teammates: z.int().min(1).max(16).optional(),
-      backend: z.enum(BACKENDS).optional(),
+      backend: z.enum(["auto", ...BACKEND_KINDS]).optional(),
       check: z.string().optional(),
       worktree: z.unknown().optional(),
       orphanTimeoutMs: z.int().min(0).optional(),

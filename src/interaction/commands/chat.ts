@@ -21,11 +21,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
     mcpConfig: args.mcpConfig,
     askHuman: async (request, decision, signal) =>
       screen.askPermission(request, decision, await session.permissions.alwaysRule(request, decision), signal),
-    askUser: async (question, options, signal) => {
-      const choices = options.map((option, index) => `\n  ${index + 1}. ${option}`).join("");
-      const answer = await screen.ask(`${question}${choices}\n> `, signal);
-      return options[Number(answer) - 1] ?? answer;
-    },
+    askUser: (question, options, signal) => screen.choose(question, options, signal),
   });
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model}, mode ${session.mode}, session ${session.id}. /exit ends it.`);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive, stopTree } from "../../platform/process.ts";
 import { UserError } from "../../protocol/errors.ts";
-import { LEAD } from "../../protocol/team.ts";
+import { LEAD, type MemberStatus } from "../../protocol/team.ts";
 import { teamFolder } from "../../runtime/find-team.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
 import { cleanUp } from "../../runtime/team-clean.ts";
@@ -33,8 +33,15 @@ export async function sendToMember(
   const summary = text.split(/\s+/).slice(0, 8).join(" ").slice(0, 100);
   const id = await bus.mailbox.send(member, { type: "message", summary, text });
   const state = presence.find((one) => one.name === member)?.status ?? "starting";
-  write(json ? `${JSON.stringify({ id, to: member, delivered: true, state })}\n` : `Delivered to ${member}, who is ${state}.\n`);
+  write(
+    json ? `${JSON.stringify({ id, to: member, delivered: true, state })}\n` : `Delivered to ${member}, ${whenRead(name, member, state)}\n`,
+  );
   return 0;
+}
+
+function whenRead(team: string, member: string, state: MemberStatus): string {
+  if (state !== "stopped" && state !== "failed" && state !== "dead") return `who is ${state}.`;
+  return `who is ${state} and reads it when started again: by the lead, or by roocode worker --team ${team} --name ${member}`;
 }
 
 /** Asks the lead to end its team, as Ctrl+C does; without a lead, each member. All work is committed by then. */

@@ -1,10 +1,26 @@
 import type { Argv } from "yargs";
+import { UserError } from "../../protocol/errors.ts";
+import { BACKEND_KINDS } from "../../protocol/team.ts";
 import { readSurroundings } from "../../runtime/surroundings.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 
-const BACKENDS = ["auto", "tmux", "iterm2", "process", "in-process"] as const;
-const LAYOUTS = ["auto", "split", "window"] as const;
+const MAX_TEAMMATES = 16;
+
+const TEAMMATES = {
+  type: "string",
+  describe: `How many teammates may run at once: 1 to ${MAX_TEAMMATES}, 4 unless given`,
+  coerce: teammates,
+} as const;
+const LAYOUT = {
+  choices: ["auto", "split", "window"],
+  default: "auto",
+  describe: "tmux: split the lead's window, or windows of their own",
+} as const;
+const COORDINATOR = { type: "boolean", default: true, describe: "--no-coordinator leaves the lead its code tools" } as const;
+const PRINT = { alias: "p", type: "boolean", default: false, describe: "Never ask; result on stdout, the rest on stderr" } as const;
+const OUTPUT_FORMAT = { choices: OUTPUT_FORMATS, default: "text", describe: "What -p prints" } as const;
+
 type Run = (command: Promise<number>) => Promise<void>;
 
 const write = (text: string) => process.stdout.write(text);
@@ -18,20 +34,16 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
       "Create a team and run it to convergence",
       (builder) =>
         builder
-          .positional("goal", { type: "string", array: true })
+          .positional("goal", { type: "string", array: true, describe: "What is to be done" })
           .option("name", { type: "string", describe: "Name of the team; made from the goal unless given" })
-          .option("teammates", { type: "number", describe: "How many teammates may run at once (4, at most 16)" })
-          .option("backend", { choices: BACKENDS, default: "auto" as const, describe: "Where teammates run" })
+          .option("teammates", TEAMMATES)
+          .option("backend", { choices: ["auto", ...BACKEND_KINDS] as const, default: "auto" as const, describe: "Where teammates run" })
           .option("check", { type: "string", describe: 'Command that the merged result must pass, for example "npm test"' })
-          .option("layout", {
-            choices: LAYOUTS,
-            default: "auto" as const,
-            describe: "tmux: split the lead's window, or windows of their own",
-          })
+          .option("layout", LAYOUT)
           .option("merge", { type: "boolean", default: true, describe: "--no-merge leaves the branches" })
-          .option("coordinator", { type: "boolean", default: true, describe: "--no-coordinator leaves the lead its code tools" })
-          .option("print", { alias: "p", type: "boolean", default: false, describe: "Never ask; result on stdout, the rest on stderr" })
-          .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const }),
+          .option("coordinator", COORDINATOR)
+          .option("print", PRINT)
+          .option("output-format", OUTPUT_FORMAT),
       (args) => {
         const goal = [...(args.goal ?? []), ...doubleDash(args)].join(" ");
         return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, ...globalFlags(args), goal })));
@@ -54,8 +66,8 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
       "Write to a teammate",
       (builder) =>
         named(builder)
-          .positional("member", { type: "string", demandOption: true })
-          .positional("text", { type: "string", array: true, demandOption: true }),
+          .positional("member", { type: "string", demandOption: true, describe: "Name of the teammate" })
+          .positional("text", { type: "string", array: true, demandOption: true, describe: "What it reads, as the lead's words" }),
       (args) =>
         run(
           import("./team-act.ts").then(async ({ sendToMember }) =>
@@ -70,12 +82,12 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
       "resume <team>",
       "Go on with a team whose lead is gone",
       (builder) =>
-        named(builder)
-          .option("teammates", { type: "number" })
-          .option("layout", { choices: LAYOUTS, default: "auto" as const })
-          .option("coordinator", { type: "boolean", default: true })
-          .option("print", { alias: "p", type: "boolean", default: false })
-          .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const }),
+        teamName(builder)
+          .option("teammates", TEAMMATES)
+          .option("layout", LAYOUT)
+          .option("coordinator", COORDINATOR)
+          .option("print", PRINT)
+          .option("output-format", OUTPUT_FORMAT),
       (args) =>
         run(
           Promise.all([import("./team.ts"), import("../../runtime/team-resume.ts")]).then(async ([{ lead }, { resumeTeam }]) => {
@@ -102,5 +114,18 @@ function json<Options>(builder: Argv<Options>) {
 }
 
 function named<Options>(builder: Argv<Options>) {
-  return json(builder).positional("team", { type: "string", demandOption: true, describe: "Name of the team" });
+  return json(teamName(builder));
+}
+
+function teamName<Options>(builder: Argv<Options>) {
+  return builder.positional("team", { type: "string", demandOption: true, describe: "Name of the team" });
+}
+
+/** What is no number would be no cap at all. */
+function teammates(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > MAX_TEAMMATES)
+    throw new UserError(`--teammates is a number from 1 to ${MAX_TEAMMATES}, not "${text}".`);
+  return number;
 }

@@ -17,7 +17,9 @@ export async function listTeams(data: DataPaths, json: boolean, write: Output): 
   else if (teams.length === 0) write('No teams. Start one with: roocode team "goal"\n');
   else
     for (const { team, goal, state, members } of teams)
-      write(`${team}  ${state}  ${members.length} teammates  ${goal.split("\n")[0]?.slice(0, 80)}\n`);
+      write(
+        `${team}  ${state}  ${members.length} ${members.length === 1 ? "teammate" : "teammates"}  ${goal.split("\n")[0]?.slice(0, 80)}\n`,
+      );
   return 0;
 }
 

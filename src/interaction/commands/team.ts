@@ -68,13 +68,14 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
     : plainTeamScreen(plain);
   if (headless && !args.print) delete screen.askHuman;
   for (const warning of surroundings.warnings) screen.note(warning);
-  screen.note(`Team ${team.team.name}, branch ${team.ground.baseBranch}. Look at it: roocode team status ${team.team.name}`);
+  const { name } = team.team;
+  screen.note(`Team ${name}, branch ${team.ground.baseBranch}. Look at it: ${elsewhere(surroundings.env)}roocode team status ${name}`);
   try {
     const outcome = await runTeam(
       surroundings,
       {
         ...team,
-        maxRunning: Math.min(16, args.teammates ?? surroundings.settings.team?.teammates ?? DEFAULT_TEAMMATES),
+        maxRunning: args.teammates ?? surroundings.settings.team?.teammates ?? DEFAULT_TEAMMATES,
         coordinator: args.coordinator,
         headless,
         layout: args.layout,
@@ -92,6 +93,11 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
     process.off("SIGTERM", onSignal);
     process.off("SIGHUP", onSignal);
   }
+}
+
+/** A team whose data is not where the person's own commands look (the demo's). */
+function elsewhere({ ROOCODE_HOME: home }: NodeJS.ProcessEnv): string {
+  return home === undefined || home === process.env.ROOCODE_HOME ? "" : `ROOCODE_HOME=${home} `;
 }
 
 function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, plain: PlainScreen): void {

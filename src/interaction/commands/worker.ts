@@ -12,7 +12,7 @@ export async function bootWorker(path: string): Promise<number> {
 /** `roocode worker --team x --name alice`: a new name joins, that of a dead or stopped member takes over its work. */
 export async function workerCommand(args: { team: string; name: string; model?: string | undefined }): Promise<number> {
   const { joinTeam } = await import("../../runtime/join-team.ts");
-  return runAs(await joinTeam(args, process.cwd(), process.env));
+  return runAs(await joinTeam(args, process.env));
 }
 
 async function runAs(boot: Boot): Promise<number> {
@@ -45,7 +45,7 @@ function workerScreen(screen: PlainScreen, isTerminal: boolean): WorkerScreen {
     ...(isTerminal
       ? {
           askHuman: (request, decision, signal) => screen.askPermission(request, decision, undefined, signal),
-          askUser: (question, options, signal) => screen.ask(`${question} ${options.join(" / ")}\n> `, signal),
+          askUser: (question, options, signal) => screen.choose(question, options, signal),
         }
       : {}),
   };

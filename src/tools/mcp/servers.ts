@@ -186,6 +186,9 @@ function stderrTail(transport: Transport, maskSecrets: (text: string) => string)
 /** `fetch failed` says nothing; its cause does. A server over HTTP may have answered with a whole page. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error && error.cause.message !== "" ? `: ${error.cause.message}` : "";
-  return plainText(error.message + cause).slice(0, ERROR_CHARACTERS);
+  const words = [error.message];
+  // The SDK wraps a failed fetch, and repeats in its own message what it wraps.
+  for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
+    if (!words[0]?.includes(cause.message)) words.push(cause.message);
+  return plainText(words.join(": ")).slice(0, ERROR_CHARACTERS);
 }
