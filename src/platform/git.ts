@@ -80,6 +80,14 @@ export async function gitText(cwd: string, args: readonly string[], options: Git
   return result.stdout.trim();
 }
 
+/** Whether the repository brings the file along: it is in the index, and so not the person's own. Without git nobody can tell: yes. */
+export async function isTracked(folder: string, path: string): Promise<boolean> {
+  return git(folder, ["ls-files", "--error-unmatch", "--", path]).then(
+    ({ exitCode }) => exitCode === 0,
+    () => true,
+  );
+}
+
 export type ChangedFile = { path: string; isUntracked: boolean };
 
 /** What a worktree holds beside its commits, as simple-git reads it; for reports, never on the way to the first request. */

@@ -7,7 +7,7 @@ import { narrowestRules } from "../safety/narrowest-rule.ts";
 import { addLocalRules, ruleReader } from "../safety/rule-files.ts";
 import type { RuleSet } from "../safety/rules.ts";
 import { maskSecrets } from "../safety/secrets.ts";
-import { isTrusted, trustFolder } from "../safety/trust.ts";
+import { isTrusted as isTrustedFolder, trustFolder } from "../safety/trust.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** What a team adds to an agent's permissions. */
@@ -40,11 +40,9 @@ export type Permissions = {
 
 /** The five layers for one agent, with the rules of the primary checkout's three levels, read anew at each call. */
 export async function createPermissions(surroundings: Surroundings, options: PermissionOptions): Promise<Permissions> {
-  const { data, home, projectRoot, settings, flags } = surroundings;
-  const project = projectPaths(projectRoot);
-  const rules = ruleReader({ user: data.config, project: project.config, local: project.localConfig });
-  const first = await rules();
-  const trusted = await trustOf(first, surroundings);
+  const { data, home, projectRoot } = surroundings;
+  const { localConfig } = projectPaths(projectRoot);
+  const { rules, warnings, isTrusted, addDirs } = await projectRules(surroundings);
   const place = { root: options.root, home };
   const narrowest = (request: PermissionRequest, decision: PermissionDecision) => narrowestRules(request, decision, place);
   return {
@@ -54,35 +52,62 @@ export async function createPermissions(surroundings: Surroundings, options: Per
         cwd: options.cwd,
         home,
         dataFolder: data.root,
-        extraRoots: [...(settings.addDirs ?? []), ...(flags.addDir ?? []), ...(options.extraRoots ?? [])],
+        extraRoots: [...addDirs, ...(options.extraRoots ?? [])],
         mode: options.mode,
         rules,
-        isTrusted: trusted.isTrusted,
+        isTrusted,
         ...(options.granted ? { granted: options.granted } : {}),
         ...(options.team ? { team: options.team } : {}),
         isHeadless: options.askHuman === undefined,
       },
       ...(options.askHuman ? { askHuman: options.askHuman } : {}),
       record: auditFile(options.auditPath ?? join(data.log, "audit.jsonl")),
-      writeAlways: (found) => addLocalRules(project.localConfig, found),
+      writeAlways: (found) => addLocalRules(localConfig, found),
     }),
     maskSecrets,
     alwaysRule: async (request, decision) => {
       const found = narrowest(request, decision);
       return found.length > 0 ? found.join(", ") : undefined;
     },
-    writeAlways: (request, decision) => addLocalRules(project.localConfig, narrowest(request, decision)),
-    warnings: [...first.warnings, ...trusted.warnings],
+    writeAlways: (request, decision) => addLocalRules(localConfig, narrowest(request, decision)),
+    warnings,
   };
 }
 
-/** A project's allow rules count once the person has accepted exactly these. */
-async function trustOf(rules: RuleSet, { data, projectRoot, flags }: Surroundings): Promise<{ isTrusted: boolean; warnings: string[] }> {
-  const items = rules.rules.filter((rule) => rule.level === "project" && rule.effect === "allow").map((rule) => rule.text);
+export type ProjectRules = {
+  /** Of all three levels, read anew at each call. */
+  rules: () => Promise<RuleSet>;
+  isTrusted: boolean;
+  addDirs: readonly string[];
+  warnings: string[];
+};
+
+/** What the settings allow here: the project's part of it once it is trusted. */
+export async function projectRules(surroundings: Surroundings): Promise<ProjectRules> {
+  const { data, projectRoot, isLocalForeign, addDirs } = surroundings;
+  const { config, localConfig } = projectPaths(projectRoot);
+  const rules = ruleReader({ user: data.config, project: config, local: localConfig, isLocalForeign });
+  const first = await rules();
+  const { isTrusted, warnings } = await trustOf(first, surroundings);
+  return {
+    rules,
+    isTrusted,
+    addDirs: isTrusted ? [...addDirs.own, ...addDirs.project] : addDirs.own,
+    warnings: [...first.warnings, ...warnings],
+  };
+}
+
+/** A project's allow rules and folders count once the person has accepted exactly these. */
+async function trustOf(
+  rules: RuleSet,
+  { data, projectRoot, flags, addDirs }: Surroundings,
+): Promise<{ isTrusted: boolean; warnings: string[] }> {
+  const allowed = rules.rules.filter((rule) => rule.level === "project" && rule.effect === "allow").map((rule) => rule.text);
+  const items = [...allowed, ...addDirs.project.map((folder) => `addDirs ${folder}`)];
   if (flags.trust && items.length > 0) await trustFolder(data.trust, projectRoot, items);
-  if (await isTrusted(data.trust, projectRoot, items)) return { isTrusted: true, warnings: [] };
+  if (await isTrustedFolder(data.trust, projectRoot, items)) return { isTrusted: true, warnings: [] };
   return {
     isTrusted: false,
-    warnings: [`This folder is not trusted: its allow rules are off (${items.join(", ")}). Accept them with --trust.`],
+    warnings: [`This folder is not trusted: what its settings allow is off (${items.join(", ")}). Accept them with --trust.`],
   };
 }

@@ -4,7 +4,8 @@ import { isErrno, readTextOrUndefined, writeAtomic } from "../platform/files.ts"
 import { withLock } from "../platform/lock.ts";
 import { parseRuleBody, type Rule, type RuleEffect, type RuleLevel, type RuleSet, ruleDoubt } from "./rules.ts";
 
-export type RuleFiles = { user: string; project: string; local: string };
+/** `isLocalForeign`: the local file came with the repository; its rules count as the project's. */
+export type RuleFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };
 type LevelRules = { rules: readonly Rule[]; warnings: readonly string[] };
 
 const LEVELS: readonly ("user" | "project" | "local")[] = ["user", "project", "local"];
@@ -18,7 +19,9 @@ export function ruleReader(files: RuleFiles, warn: (text: string) => void = () =
   const good = new Map<string, { text: string; level: LevelRules }>();
   const said = new Set<string>();
   return async () => {
-    const levels = await Promise.all(LEVELS.map((level) => readLevel(files[level], level, good)));
+    const levels = await Promise.all(
+      LEVELS.map((level) => readLevel(files[level], level === "local" && files.isLocalForeign ? "project" : level, good)),
+    );
     const warnings = levels.flatMap((level) => level.warnings);
     for (const warning of warnings.filter((each) => !said.has(each))) {
       said.add(warning);

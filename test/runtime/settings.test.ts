@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { loadSettings } from "../../src/runtime/settings.ts";
 import { tempFolder } from "../support/temp.ts";
 
-async function load(levels: { user?: string; project?: string; local?: string }) {
+async function load(levels: { user?: string; project?: string; local?: string }, isLocalForeign = false) {
   await using folder = await tempFolder();
   const files = {
     user: join(folder.path, "user.yaml"),
@@ -16,8 +16,8 @@ async function load(levels: { user?: string; project?: string; local?: string })
     const text = levels[level];
     if (text !== undefined) await writeFile(files[level], text);
   }
-  const { settings, warnings } = await loadSettings(files);
-  return { settings, warnings: warnings.map((warning) => warning.replace(`${folder.path}/`, "")) };
+  const { settings, projectDirs, warnings } = await loadSettings({ ...files, isLocalForeign });
+  return { settings, projectDirs, warnings: warnings.map((warning) => warning.replace(`${folder.path}/`, "")) };
 }
 
 describe("settings", () => {
@@ -57,5 +57,22 @@ describe("settings", () => {
     expect(settings.permissionMode).toBeUndefined();
     expect(settings.providers).toBeUndefined();
     expect(warnings).toHaveLength(2);
+  });
+
+  test("an unknown key inside of a section is named too, and so is a section without effect", async () => {
+    const { settings, warnings } = await load({ user: "team: {teammatez: 3, check: a}\ntools: {bashTimeoutt: 3}\nhooks: {}\n" });
+    expect(settings.team).toEqual({ check: "a" });
+    expect(warnings).toEqual([
+      'user.yaml:3: "hooks" has no effect in this version.',
+      'user.yaml:2: there is no setting "tools.bashTimeoutt".',
+      'user.yaml:1: there is no setting "team.teammatez".',
+    ]);
+  });
+
+  test("folders that a project asks for stand apart; those of its committed local file too", async () => {
+    const own = await load({ user: "addDirs: [/a]\n", project: "addDirs: [/b]\n", local: "addDirs: [/c]\n" });
+    expect([own.settings.addDirs, own.projectDirs]).toEqual([["/c"], ["/b"]]);
+    const foreign = await load({ user: "addDirs: [/a]\n", project: "addDirs: [/b]\n", local: "addDirs: [/c]\n" }, true);
+    expect([foreign.settings.addDirs, foreign.projectDirs]).toEqual([["/a"], ["/b", "/c"]]);
   });
 });

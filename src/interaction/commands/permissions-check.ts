@@ -90,17 +90,21 @@ async function checkCall(
   if (typeof access === "string") return access;
   const request = { agent: "check", tool: call.tool, access };
   const context = await contextOf(call, surroundings, gitIsSafe);
-  for (const warning of context.rules.warnings) io.warn(warning);
+  // Those of the settings were said at the start.
+  if (bringsRules(call)) for (const warning of context.rules.warnings) io.warn(warning);
   const decision = await decide(request, context);
   if (!call.headless || decision.decision !== "ask") return ordered(decision);
   return ordered(denyUnanswered(request, decision, { root: context.ground.root, home: context.ground.home }));
+}
+
+function bringsRules(call: Call): boolean {
+  return call.user !== undefined || call.project !== undefined || call.local !== undefined;
 }
 
 async function contextOf(call: Call, surroundings: CheckSurroundings, gitIsSafe: (folder: string) => boolean): Promise<DecisionContext> {
   const root = call.root === undefined ? surroundings.root : resolve(surroundings.cwd, call.root);
   const home = call.home === undefined ? surroundings.home : resolve(surroundings.cwd, call.home);
   const cwd = call.cwd === undefined ? (call.root === undefined ? surroundings.cwd : root) : resolve(root, call.cwd);
-  const bringsRules = call.user !== undefined || call.project !== undefined || call.local !== undefined;
   const given = {
     ...(call.user ? { user: call.user } : {}),
     ...(call.project ? { project: call.project } : {}),
@@ -116,8 +120,8 @@ async function contextOf(call: Call, surroundings: CheckSurroundings, gitIsSafe:
       files: DISK,
     },
     mode: call.mode ?? surroundings.mode,
-    rules: bringsRules ? ruleSet(given) : await surroundings.rules(),
-    isTrusted: call.trusted ?? (bringsRules ? true : surroundings.isTrusted),
+    rules: bringsRules(call) ? ruleSet(given) : await surroundings.rules(),
+    isTrusted: call.trusted ?? (bringsRules(call) || surroundings.isTrusted),
     gitIsSafe,
   };
 }

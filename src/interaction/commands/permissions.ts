@@ -1,8 +1,7 @@
 import { createInterface } from "node:readline";
-import { projectPaths } from "../../platform/paths.ts";
 import { UserError } from "../../protocol/errors.ts";
+import { projectRules } from "../../runtime/permissions.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
-import { ruleReader } from "../../safety/rule-files.ts";
 import { oneCall, permissionsCheck } from "./permissions-check.ts";
 
 /** `roocode permissions check`: what is absent from a call is taken from where this runs. */
@@ -12,8 +11,10 @@ export async function checkCommand(args: GlobalFlags & { tool?: string | undefin
   }
   if (args.tool === undefined && process.stdin.isTTY)
     throw new UserError("Give --tool and --input, or calls as JSON lines on standard input.");
-  const { cwd, root, home, data, settings, flags, projectRoot } = await readSurroundings(process.cwd(), process.env, args);
-  const project = projectPaths(projectRoot);
+  const surroundings = await readSurroundings(process.cwd(), process.env, args);
+  const { cwd, root, home, data, settings, flags } = surroundings;
+  const { rules, isTrusted, addDirs, warnings } = await projectRules(surroundings);
+  for (const warning of [...surroundings.warnings, ...warnings]) process.stderr.write(`${warning}\n`);
   const calls =
     args.tool === undefined
       ? createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
@@ -26,10 +27,10 @@ export async function checkCommand(args: GlobalFlags & { tool?: string | undefin
       root,
       home,
       dataFolder: data.root,
-      extraRoots: [...(settings.addDirs ?? []), ...(flags.addDir ?? [])],
+      extraRoots: addDirs,
       mode: flags.permissionMode ?? settings.permissionMode ?? "default",
-      isTrusted: true,
-      rules: ruleReader({ user: data.config, project: project.config, local: project.localConfig }),
+      isTrusted,
+      rules,
     },
   );
 }

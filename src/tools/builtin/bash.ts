@@ -119,10 +119,10 @@ async function runInFront(
     if (next && existsSync(next)) state.cwd = next;
     const text = (options.maskSecrets ?? String)(plainText(output.finish())).trimEnd();
     const seconds = Math.round((performance.now() - started) / 100) / 10;
-    if (ended === "timeout") return errorResult(join2(text, `[stopped after ${timeoutMs} ms, with all that it had started]`));
-    if (ended === "interrupted") return errorResult(join2(text, "[interrupted by the user]"));
-    if (by) return errorResult(join2(text, `[ended by signal ${by} after ${seconds} s]`));
-    return code === 0 ? textResult(text === "" ? "(no output)" : text) : errorResult(join2(text, `[exit code ${code}]`));
+    if (ended === "timeout") return errorResult(withNote(text, `[stopped after ${timeoutMs} ms, with all that it had started]`));
+    if (ended === "interrupted") return errorResult(withNote(text, "[interrupted by the user]"));
+    if (by) return errorResult(withNote(text, `[ended by signal ${by} after ${seconds} s]`));
+    return code === 0 ? textResult(text === "" ? "(no output)" : text) : errorResult(withNote(text, `[exit code ${code}]`));
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
@@ -148,6 +148,8 @@ function startInBackground(command: string, state: ShellState, options: BashOpti
   const [file = "bash", ...args] = shellArguments(command, options);
   const child = spawn(file, args, { cwd: state.cwd, env: options.env, detached: true, stdio: ["ignore", fd, fd] });
   closeSync(fd);
+  // Without a listener the error would end the agent; the missing pid says it all.
+  child.on("error", () => undefined);
   if (child.pid === undefined) return errorResult("bash could not be started.");
   const id = `job-${state.background.size + 1}`;
   const job: { pid: number; outputPath: string; exit?: string } = { pid: child.pid, outputPath: path };
@@ -177,7 +179,7 @@ function outputPath(options: BashOptions, callId: string): string {
   return join(options.outputFolder, `${callId.replace(/[^A-Za-z0-9_-]/g, "_")}.out`);
 }
 
-function join2(text: string, note: string): string {
+function withNote(text: string, note: string): string {
   return text === "" ? note : `${text}\n${note}`;
 }
 
