@@ -1,8 +1,11 @@
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
-import { resultText } from "../protocol/tool.ts";
+import { resultText, type ToolResult } from "../protocol/tool.ts";
 import { LineQuestions } from "./line-questions.ts";
 import { endText } from "./print.ts";
+
+/** Of what a tool shows. */
+const MAX_LINES = 40;
 
 export type Terminal = {
   input: NodeJS.ReadStream;
@@ -17,6 +20,7 @@ export class PlainScreen {
   readonly #questions: LineQuestions;
   /** Text of a line whose end has not come yet. */
   #openLine = "";
+  #lastLine = "";
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -26,10 +30,12 @@ export class PlainScreen {
   line(text: string): void {
     this.#endLine();
     this.#questions.print(`${visible(text)}\n`);
+    this.#lastLine = text;
   }
 
   dim(text: string): void {
     this.line(this.#terminal.isScreen ? `\x1b[2m${text}\x1b[22m` : text);
+    this.#lastLine = text;
   }
 
   /** Lets go of the input, so that the process can end. */
@@ -57,9 +63,7 @@ export class PlainScreen {
         this.dim(`${prefix}● ${event.call.name}${shortInput(event.call.input)}`);
         break;
       case "tool_result":
-        if (event.result.isError) this.dim(`${prefix}  ✗ ${firstLine(resultText(event.result))}`);
-        else if (event.result.display?.type === "diff" && who === "") this.dim(indent(event.result.display.patch, 40));
-        else this.dim(`${prefix}  ${firstLine(resultText(event.result))}`);
+        this.#result(event.result, who === "", prefix);
         break;
       case "retry":
         this.dim(`${prefix}${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs / 100) / 10} s`);
@@ -74,6 +78,16 @@ export class PlainScreen {
       default:
         break;
     }
+  }
+
+  #result(result: ToolResult, isAlone: boolean, prefix: string): void {
+    const { display } = result;
+    if (result.isError) this.dim(`${prefix}  ✗ ${firstLine(resultText(result))}`);
+    else if (display?.type === "diff" && isAlone) this.dim(indent(display.patch, "    "));
+    // A team's step has said it already.
+    else if (display?.type === "text" && display.text === this.#lastLine) return;
+    else if (display?.type === "text" && isAlone) this.dim(indent(display.text, "  "));
+    else this.dim(`${prefix}  ${firstLine(display?.type === "text" ? display.text : resultText(result))}`);
   }
 
   /** One question at a time; undefined when the input ended or the signal came first. What was typed before counts. */
@@ -155,8 +169,8 @@ function firstLine(text: string): string {
   return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }
 
-function indent(text: string, maxLines: number): string {
+function indent(text: string, by: string): string {
   const lines = text.trimEnd().split("\n");
-  const shown = lines.slice(0, maxLines).map((line) => `    ${line}`);
-  return lines.length > maxLines ? `${shown.join("\n")}\n    … ${lines.length - maxLines} more lines` : shown.join("\n");
+  const shown = lines.slice(0, MAX_LINES).map((line) => `${by}${line}`);
+  return lines.length > MAX_LINES ? `${shown.join("\n")}\n${by}… ${lines.length - MAX_LINES} more lines` : shown.join("\n");
 }

@@ -13,7 +13,8 @@ export class PermissionRelay {
   readonly #alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
   readonly #onWait: (what: string | undefined) => Promise<void>;
   readonly #open = new Map<string, (response: Response) => void>();
-  readonly #answered = new Set<string>();
+  /** Of the lead, by question: one may be here before the question is open. */
+  readonly #answers = new Map<string, Response>();
 
   constructor(
     mailbox: Mailbox,
@@ -30,7 +31,7 @@ export class PermissionRelay {
 
   /** For the mail reader: an answer from the lead. */
   answer(requestId: string, response: Response): void {
-    this.#answered.add(requestId);
+    this.#answers.set(requestId, response);
     this.#open.get(requestId)?.(response);
   }
 
@@ -46,16 +47,16 @@ export class PermissionRelay {
     });
     await this.#onWait(`an answer: ${request.tool}(${request.access.subject.slice(0, 80)})`);
     const fromLead = new Promise<HumanAnswer | undefined>((resolve) => {
-      this.#open.set(id, ({ approve }) => resolve(approve ? "yes" : "no"));
+      // With feedback the lead says why nobody there answered: that is no denial by a person.
+      const settle = ({ approve, feedback }: Response) => resolve(approve ? "yes" : feedback === undefined ? "no" : undefined);
+      this.#open.set(id, settle);
+      const early = this.#answers.get(id);
+      if (early) settle(early);
       both.addEventListener("abort", () => resolve(undefined), { once: true });
     });
     try {
-      const answers = [fromLead];
-      // A pane whose input is at its end answers nothing; the lead's terminal still may.
-      if (this.#ownPane) answers.push(this.#ownPane(request, decision, both).then((answer) => answer ?? fromLead));
-      const answer = await Promise.race(answers);
-      if (this.#open.delete(id) && !this.#answered.delete(id))
-        await this.#mailbox.send(LEAD, { type: "permission_settled", requestId: id });
+      const answer = await firstAnswer([fromLead, ...(this.#ownPane ? [this.#ownPane(request, decision, both)] : [])]);
+      if (this.#open.delete(id) && !this.#answers.delete(id)) await this.#mailbox.send(LEAD, { type: "permission_settled", requestId: id });
       return answer;
     } finally {
       this.#open.delete(id);
@@ -63,4 +64,16 @@ export class PermissionRelay {
       await this.#onWait(undefined);
     }
   };
+}
+
+/** A side at which nobody is (its input is at its end) leaves the answer to the other; undefined when nobody is at either. */
+function firstAnswer(sides: readonly Promise<HumanAnswer | undefined>[]): Promise<HumanAnswer | undefined> {
+  let open = sides.length;
+  return new Promise((resolve, reject) => {
+    for (const side of sides)
+      side.then((answer) => {
+        open -= 1;
+        if (answer !== undefined || open === 0) resolve(answer);
+      }, reject);
+  });
 }

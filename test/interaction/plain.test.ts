@@ -30,6 +30,28 @@ describe("the plain screen", () => {
     expect(text()).toBe("I look.\\x1b[2J\n● Bash(ls)\n  a\n");
   });
 
+  test("what a tool has for a person is shown, but not right after a line that said the same", () => {
+    const { plain, text } = screen();
+    const call = { type: "tool_use", id: "1", name: "TaskList", input: {} } as const;
+    const result = { content: [{ type: "text" as const, text: "{}" }], display: { type: "text" as const, text: "Task 1\nTask 2" } };
+    plain.event({ type: "tool_result", call, result });
+    plain.event({ type: "tool_result", call, result: { ...result, display: { type: "text", text: "Task 3" } } }, "alice");
+    plain.line("Task 4");
+    plain.event({ type: "tool_result", call, result: { ...result, display: { type: "text", text: "Task 4" } } });
+    expect(text()).toBe("  Task 1\n  Task 2\nalice:   Task 3\nTask 4\n");
+  });
+
+  test("a question with answers takes a number or words", async () => {
+    const { plain, type, text } = screen();
+    const answer = plain.choose("Which?", ["red", "blue"]);
+    type("2");
+    expect(await answer).toBe("blue");
+    const other = plain.choose("Which?", ["red", "blue"]);
+    type("green");
+    expect(await other).toBe("green");
+    expect(text()).toContain("Which?\n  1. red\n  2. blue\n> ");
+  });
+
   test("questions come one after another, and what was typed ahead answers a prompt", async () => {
     const { plain, type } = screen();
     const first = plain.ask("one? ");

@@ -3,6 +3,7 @@ import { defineTool } from "../../protocol/define-tool.ts";
 import type { TaskList, TeamTask } from "../../protocol/team.ts";
 import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
 import { TaskRuleError } from "../task-rules.ts";
+import { taskText } from "./task-view.ts";
 
 const schema = z.strictObject({
   subject: z.string().trim().min(1).describe("One line that says what is done when the task is done."),
@@ -37,15 +38,9 @@ export function taskCreateTool({ tasks, onCreate }: Options): Tool {
         const isNew = !before.some((one) => one.id === task.id);
         if (isNew) await onCreate?.(task);
         const { id, subject, status } = task;
-        return textResult(
-          JSON.stringify({
-            id,
-            subject,
-            status,
-            blockedBy: task.blockedBy,
-            ...(isNew ? {} : { note: "It was there already, by its key." }),
-          }),
-        );
+        const note = isNew ? {} : { note: "It was there already, by its key." };
+        const text = JSON.stringify({ id, subject, status, blockedBy: task.blockedBy, ...note });
+        return textResult(text, { type: "text", text: taskText(task) });
       } catch (error) {
         if (error instanceof TaskRuleError) return errorResult(`${error.message} No task was created.`);
         throw error;

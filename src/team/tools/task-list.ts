@@ -2,7 +2,7 @@ import * as z from "zod";
 import { defineTool } from "../../protocol/define-tool.ts";
 import type { TaskList } from "../../protocol/team.ts";
 import { type Tool, textResult } from "../../protocol/tool.ts";
-import { taskLine } from "./task-view.ts";
+import { taskLine, taskText } from "./task-view.ts";
 
 export function taskListTool({ tasks }: { tasks: TaskList }): Tool {
   return defineTool({
@@ -16,7 +16,8 @@ export function taskListTool({ tasks }: { tasks: TaskList }): Tool {
     isConcurrencySafe: () => true,
     async run() {
       const all = await tasks.list();
-      return textResult(all.length === 0 ? "There are no tasks yet." : all.map((task) => taskLine(task, all)).join("\n"));
+      if (all.length === 0) return textResult("There are no tasks yet.");
+      return textResult(all.map((task) => taskLine(task, all)).join("\n"), { type: "text", text: all.map(taskText).join("\n") });
     },
   });
 }

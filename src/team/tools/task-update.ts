@@ -12,10 +12,10 @@ import {
   type TeamMessage,
   type TeamTask,
 } from "../../protocol/team.ts";
-import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
+import { errorResult, type Tool, type ToolResult, textResult } from "../../protocol/tool.ts";
 import { claimable, claimPatch, TaskRuleError } from "../task-rules.ts";
 import { type KnownMember, planUpdate, type TaskUpdateInput, type UpdatePlan } from "./task-update-plan.ts";
-import { taskLine } from "./task-view.ts";
+import { taskLine, taskText } from "./task-view.ts";
 
 const schema = z.strictObject({
   taskId: z.string(),
@@ -67,7 +67,7 @@ export function taskUpdateTool(options: TaskUpdateOptions): Tool {
     access: (input) => ({ kind: "other", subject: input.taskId }),
     async run(input) {
       try {
-        return textResult(await update(input, options, claims));
+        return await update(input, options, claims);
       } catch (error) {
         if (error instanceof TaskRuleError) return errorResult(error.message);
         throw error;
@@ -87,7 +87,7 @@ export function assignmentMessage(task: TeamTask): TeamMessage {
 /** By task id, the epoch of the claim that this agent made. */
 type Claims = Map<string, number>;
 
-async function update(input: TaskUpdateInput, options: TaskUpdateOptions, claims: Claims): Promise<string> {
+async function update(input: TaskUpdateInput, options: TaskUpdateOptions, claims: Claims): Promise<ToolResult> {
   if (input.noChange && !input.note?.trim()) throw new TaskRuleError("noChange needs a note that says why nothing had to be changed.");
   let completion: Proven | undefined;
   let first: TeamTask | undefined;
@@ -220,14 +220,14 @@ async function tellNewOwner(before: TeamTask, written: TeamTask, options: TaskUp
   }
 }
 
-async function answer(written: TeamTask, plan: UpdatePlan, { tasks }: TaskUpdateOptions): Promise<string> {
+async function answer(written: TeamTask, plan: UpdatePlan, { tasks }: TaskUpdateOptions): Promise<ToolResult> {
   const all = await tasks.list();
   const changed = Object.keys(plan.patch).length > 0 || plan.edges.length > 0;
   const free = written.status === "completed" ? claimable(all).map((task) => task.id) : [];
-  return [
-    taskLine(written, all),
+  const notes = [
     ...(changed ? [] : ["Nothing changed: it was so already."]),
     ...(plan.remark ? [plan.remark] : []),
     ...(free.length > 0 ? [`Free to claim now: ${free.join(", ")}.`] : []),
-  ].join("\n");
+  ];
+  return textResult([taskLine(written, all), ...notes].join("\n"), { type: "text", text: [taskText(written), ...notes].join("\n") });
 }

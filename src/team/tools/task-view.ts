@@ -14,6 +14,11 @@ export function taskLine(task: TeamTask, all: readonly TeamTask[]): string {
   });
 }
 
+/** The same for a person. */
+export function taskText({ id, subject, status, owner }: Pick<TeamTask, "id" | "subject" | "status" | "owner">): string {
+  return `Task ${id} ${status}${owner === undefined ? "" : ` (${owner})`}: ${subject}`;
+}
+
 /** All of a task, with what it waits for and what waits for it. */
 export function taskDetails(task: TeamTask, all: readonly TeamTask[]): string {
   const { claim, ...rest } = task;
