@@ -36,6 +36,13 @@ export function settle<Body>(scope: Scope<Body>, start: Snapshot): void {
   }
 }
 
+/** The arguments of a script or a function. */
+export const POSITIONS = ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"] as const;
+
+export function forgetPositions(variables: Map<string, Word>): void {
+  for (const position of POSITIONS) variables.set(position, unknownWord(`$${position}`));
+}
+
 export function setPositions(variables: Map<string, Word>, words: readonly Word[]): void {
   for (let index = 1; index <= 9; index++) variables.set(String(index), words[index - 1] ?? knownWord(""));
   const all = words.every((word) => word.isKnown) ? knownWord(words.map((word) => word.text).join(" ")) : unknownWord("$@");

@@ -15,7 +15,8 @@ import {
 } from "unbash";
 import { expandBraces } from "./braces.ts";
 import { type Assignment, knownWord, type Line, NOTHING, type Part, type Redirect, type Word } from "./command-line.ts";
-import { fork, inner, resolveFolders, type Scope as ScopeOf, setPositions, settle, snapshot } from "./scope.ts";
+import { forgetPositions, fork, inner, POSITIONS, resolveFolders, type Scope as ScopeOf, setPositions, settle, snapshot } from "./scope.ts";
+import { applyBuiltin } from "./shell-builtins.ts";
 import { suspiciousText } from "./suspicious-text.ts";
 import { bare, join, type Piece, prefixLength, quoted, split, unknownWord } from "./word-pieces.ts";
 import { literalOutput, openWrapper } from "./wrappers.ts";
@@ -39,7 +40,7 @@ export function analyze(text: string, place: { cwd: string; home: string }): Lin
     ["HOME", knownWord(place.home)],
     ["PWD", knownWord(place.cwd)],
     ["IFS", knownWord(" \t\n")],
-    ...["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"].map((name): [string, Word] => [name, knownWord("")]),
+    ...POSITIONS.map((name): [string, Word] => [name, knownWord("")]),
   ]);
   const scope: Scope = {
     variables,
@@ -234,8 +235,7 @@ class Walk {
     scope.functions.set(name, body);
     const start = this.parts.length;
     const inside = fork(scope);
-    for (const position of ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"])
-      inside.variables.set(position, unknownWord(`$${position}`));
+    forgetPositions(inside.variables);
     this.calling.add(name);
     this.anyCommand(body, { ...inside, outer: scope.outer });
     this.calling.delete(name);
@@ -301,7 +301,7 @@ class Walk {
         this.open(part, "opaque", () => this.run({ words: part.words.slice(1), assignments: [] }, inner(scope, part)));
       return;
     }
-    this.changeScope(part, scope);
+    applyBuiltin(part, scope, this.home);
     const body = scope.functions.get(name.text);
     if (body && !this.calling.has(name.text)) {
       part.isCall = true;
@@ -371,55 +371,6 @@ class Walk {
     const target = part.redirects.find((redirect) => redirect.use === "write" && !redirect.isCopy)?.target;
     const text = target?.isKnown ? literalOutput(part) : undefined;
     if (target && text !== undefined) for (const path of resolveFolders(target, part.cwds)) this.writtenTexts.set(path, text);
-  }
-
-  private changeScope(part: Part, scope: Scope): void {
-    const name = part.words[0]?.text;
-    const args = part.words.slice(1);
-    switch (name) {
-      case "cd":
-      case "pushd": {
-        const target =
-          args.find((word) => !/^-[LPe@]+$/.test(word.text) && word.text !== "--" && word.text !== "-n") ??
-          (name === "cd" ? knownWord(this.home) : undefined);
-        scope.cwds = target && target.text !== "-" ? resolveFolders(target, scope.cwds) : [];
-        scope.variables.set("PWD", scope.cwds.length === 1 ? knownWord(scope.cwds[0] ?? "") : unknownWord("$PWD"));
-        return;
-      }
-      case "popd":
-        scope.cwds = [];
-        return;
-      case "export":
-      case "declare":
-      case "typeset":
-      case "local":
-      case "readonly":
-        for (const word of args) {
-          const match = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(word.text);
-          if (match) scope.variables.set(match[1] ?? "", { ...word, text: match[2] ?? "" });
-        }
-        return;
-      case "unset":
-        for (const word of args) scope.variables.set(word.text, knownWord(""));
-        return;
-      case "read":
-      case "mapfile":
-      case "readarray":
-      case "getopts":
-        for (const word of args)
-          if (/^[A-Za-z_]\w*$/.test(word.text)) scope.variables.set(word.text, { ...unknownWord(`$${word.text}`), runs: part.before });
-        return;
-      case "set": {
-        const dashes = args.findIndex((word) => word.text === "--");
-        if (dashes >= 0) setPositions(scope.variables, args.slice(dashes + 1));
-        return;
-      }
-      case "shift":
-        for (const position of ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"])
-          scope.variables.set(position, unknownWord(`$${position}`));
-        return;
-      default:
-    }
   }
 
   private assignment(node: AssignmentNode, scope: Scope): Assignment {

@@ -7,11 +7,7 @@ import { OUTPUT_FORMATS } from "../print.ts";
 
 const MAX_TEAMMATES = 16;
 
-const TEAMMATES = {
-  type: "string",
-  describe: `How many teammates may run at once: 1 to ${MAX_TEAMMATES}, 4 unless given`,
-  coerce: teammates,
-} as const;
+const TEAMMATES = { type: "number", describe: `How many teammates may run at once: 1 to ${MAX_TEAMMATES}, 4 unless given` } as const;
 const LAYOUT = {
   choices: ["auto", "split", "window"],
   default: "auto",
@@ -45,8 +41,9 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
           .option("print", PRINT)
           .option("output-format", OUTPUT_FORMAT),
       (args) => {
+        const teammates = checkedTeammates(args.teammates);
         const goal = [...(args.goal ?? []), ...doubleDash(args)].join(" ");
-        return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, ...globalFlags(args), goal })));
+        return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, ...globalFlags(args), teammates, goal })));
       },
     )
     .command("list", "Teams that run or were kept", json, ({ json: asJson }) =>
@@ -88,13 +85,15 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
           .option("coordinator", COORDINATOR)
           .option("print", PRINT)
           .option("output-format", OUTPUT_FORMAT),
-      (args) =>
-        run(
+      (args) => {
+        const teammates = checkedTeammates(args.teammates);
+        return run(
           Promise.all([import("./team.ts"), import("../../runtime/team-resume.ts")]).then(async ([{ lead }, { resumeTeam }]) => {
             const resumed = await resumeTeam(await readSurroundings(process.cwd(), process.env, globalFlags(args)), args.team);
-            return lead(resumed.surroundings, resumed, args, resumed.note);
+            return lead(resumed.surroundings, resumed, { ...args, teammates }, resumed.note);
           }),
-        ),
+        );
+      },
     )
     .command(
       "clean <team>",
@@ -122,10 +121,8 @@ function teamName<Options>(builder: Argv<Options>) {
 }
 
 /** What is no number would be no cap at all. */
-function teammates(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > MAX_TEAMMATES)
-    throw new UserError(`--teammates is a number from 1 to ${MAX_TEAMMATES}, not "${text}".`);
-  return number;
+function checkedTeammates(count: number | undefined): number | undefined {
+  if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > MAX_TEAMMATES))
+    throw new UserError(`--teammates is a whole number from 1 to ${MAX_TEAMMATES}.`);
+  return count;
 }
