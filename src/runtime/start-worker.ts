@@ -115,10 +115,10 @@ export async function startWorker(
     onProtocol: async ({ id, body }) => {
       if (body.type === "shutdown_request") {
         control.requestShutdown(body.text === "" ? "the lead asked for it" : body.text, id);
-        mail.stir();
       } else if (body.type === "permission_response") relay.answer(body.requestId, body);
     },
   });
+  control.onShutdown = () => mail.stir();
   signal.addEventListener("abort", () => control.requestShutdown("the lead ended it"), { once: true });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
