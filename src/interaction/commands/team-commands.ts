@@ -22,7 +22,7 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
         builder
           .positional("goal", { type: "string", array: true })
           .option("name", { type: "string", describe: "Name of the team; made from the goal unless given" })
-          .option("teammates", { type: "number", coerce: teammateCount, describe: "How many teammates may run at once (4, at most 16)" })
+          .option("teammates", { type: "number", describe: "How many teammates may run at once (4, at most 16)" })
           .option("backend", { choices: BACKENDS, default: "auto" as const, describe: "Where teammates run" })
           .option("check", { type: "string", describe: 'Command that the merged result must pass, for example "npm test"' })
           .option("layout", {
@@ -36,7 +36,11 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
           .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const }),
       (args) => {
         const goal = [...(args.goal ?? []), ...behind].join(" ");
-        return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, ...globalFlags(args), goal })));
+        return run(
+          import("./team.ts").then(({ teamCommand }) =>
+            teamCommand({ ...args, ...globalFlags(args), teammates: teammateCount(args.teammates), goal }),
+          ),
+        );
       },
     )
     .command("list", "Teams that run or were kept", json, ({ json: asJson }) =>
@@ -71,7 +75,7 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       "Go on with a team whose lead is gone",
       (builder) =>
         named(builder)
-          .option("teammates", { type: "number", coerce: teammateCount })
+          .option("teammates", { type: "number" })
           .option("layout", { choices: LAYOUTS, default: "auto" as const })
           .option("coordinator", { type: "boolean", default: true })
           .option("print", { alias: "p", type: "boolean", default: false })
@@ -79,8 +83,9 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       (args) =>
         run(
           Promise.all([import("./team.ts"), import("../../runtime/team-resume.ts")]).then(async ([{ lead }, { resumeTeam }]) => {
+            const teammates = teammateCount(args.teammates);
             const resumed = await resumeTeam(await readSurroundings(process.cwd(), process.env, globalFlags(args)), args.team);
-            return lead(resumed.surroundings, resumed, args, resumed.note);
+            return lead(resumed.surroundings, resumed, { ...args, teammates }, resumed.note);
           }),
         ),
     )

@@ -10,8 +10,9 @@ import { stepText } from "../team-screen.ts";
 type Output = (text: string) => void;
 
 export async function listTeams(data: DataPaths, json: boolean, write: Output): Promise<number> {
+  const names = await teamNames(data);
   const teams: TeamStatus[] = [];
-  for (const name of await teamNames(data)) {
+  for (const name of names) {
     try {
       teams.push(await teamStatus(data.team(name)));
     } catch (error) {
@@ -24,7 +25,7 @@ export async function listTeams(data: DataPaths, json: boolean, write: Output): 
     write(
       `${JSON.stringify(teams.map(({ team, goal, state, members, tasks }) => ({ team, goal, state, members: members.length, tasks: tasks.length })))}\n`,
     );
-  else if (teams.length === 0) write('No teams. Start one with: roocode team "goal"\n');
+  else if (names.length === 0) write('No teams. Start one with: roocode team "goal"\n');
   else
     for (const { team, goal, state, members } of teams)
       write(`${team}  ${state}  ${members.length} teammates  ${goal.split("\n")[0]?.slice(0, 80)}\n`);
