@@ -12,6 +12,7 @@ import type { MemberStatus, ProcessIdentity, Roster, TeammateInfo, TeamTask } fr
 import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
+import { commandMark } from "../team/left-commands.ts";
 import { MailReader } from "../team/mail-reader.ts";
 import { PermissionRelay } from "../team/permission-relay.ts";
 import { TeamLog } from "../team/team-log.ts";
@@ -97,7 +98,7 @@ export async function startWorker(
     ],
     pending: () => mail.take(),
     askHuman: boot.headless ? undefined : relay.ask,
-    shellEnv: await identity(info.worktreePath),
+    shellEnv: { ...(await identity(info.worktreePath)), ...commandMark(info) },
     scope: {
       team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
       auditPath: join(boot.teamFolder, "audit.jsonl"),
@@ -127,6 +128,7 @@ export async function startWorker(
     // Ready: the roster has the process, so that the one who started it knows.
     await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
+    if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
     const first =
       boot.prompt === undefined ? undefined : await firstInput(boot.prompt, surroundings.projectRoot, surroundings.data.instructions);
     return await runWorker(

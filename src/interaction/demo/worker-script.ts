@@ -51,11 +51,20 @@ function openClaim(steps: readonly Step[], self: string): { id: string; subject:
     const answer = jsonLines(step.result)[0];
     if (status === "in_progress" && answer?.owner === self && answer.status === "in_progress") {
       claim = { id: String(answer.id), subject: String(answer.subject), at };
-    } else if (claim && taskId === claim.id && (answer?.status === "completed" || answer?.status === "failed" || isLost(step.result))) {
+    } else if (
+      claim &&
+      taskId === claim.id &&
+      (isCut(step.result) || answer?.status === "completed" || answer?.status === "failed" || isLost(step.result))
+    ) {
       claim = undefined;
     }
   }
   return claim;
+}
+
+/** Whether it was done is not known: the list tells, and what can be done twice is done again. */
+function isCut(result: string): boolean {
+  return result.includes("The process ended before the result was known");
 }
 
 function isLost(result: string): boolean {
@@ -99,7 +108,7 @@ function progress(actions: readonly Action[], since: readonly Step[]): number {
   const done = new Set<number>();
   const retries = new Map<number, number>();
   for (const step of since) {
-    if (step.type !== "call") continue;
+    if (step.type !== "call" || isCut(step.result)) continue;
     const at = actions.findIndex((action, index) => !done.has(index) && isSame(action, step));
     if (at < 0) continue;
     done.add(at);
