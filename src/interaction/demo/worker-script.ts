@@ -1,4 +1,4 @@
-import { type Answer, type Call, calls, hasMessageFrom, jsonLines, type Step } from "./conversation.ts";
+import { type Answer, type Call, calls, hasMessageFrom, isCut, jsonLines, type Step } from "./conversation.ts";
 import type { Plan, PlanTask } from "./plan.ts";
 
 const MAX_TRIES = 3;
@@ -60,11 +60,6 @@ function openClaim(steps: readonly Step[], self: string): { id: string; subject:
     }
   }
   return claim;
-}
-
-/** Whether it was done is not known: the list tells, and what can be done twice is done again. */
-function isCut(result: string): boolean {
-  return result.includes("The process ended before the result was known");
 }
 
 function isLost(result: string): boolean {
