@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Answer, Conversation } from "../../src/interaction/demo/conversation.ts";
@@ -8,6 +8,7 @@ import { scriptedTurn } from "../../src/interaction/demo/scripted-model.ts";
 import { git, gitText } from "../../src/platform/git.ts";
 import { withLock } from "../../src/platform/lock.ts";
 import { dataPaths } from "../../src/platform/paths.ts";
+import { runCommand } from "../../src/platform/process.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FakeModel, fakeModel } from "../support/fake-model.ts";
 import { type TestHome, testHome } from "../support/home.ts";
@@ -304,6 +305,34 @@ test(
   },
   LONG,
 );
+
+test.skipIf(!(await isThere("tmux")))(
+  "the tmux server that is killed: its teammates save and stop, the lead starts them again in a new one, nothing is left",
+  async () => {
+    const command = endless();
+    await using model = await fakeModel({ plan: twoTasks(command) });
+    await using home = await testHome();
+    const sockets = join(home.home, "sockets");
+    await mkdir(sockets);
+    const env = { ...model.env("anthropic"), TMUX_TMPDIR: sockets };
+    const flags = FLAGS.map((flag) => (flag === "process" ? "tmux" : flag));
+    const tmux = (...args: string[]) => runCommand("tmux", args, { env: { PATH: process.env.PATH, TMUX_TMPDIR: sockets } });
+    await using run = startTeam(home, ["goal", ...flags], env);
+    await eventually(async () => (await processesWith(command)).length > 0, LONG);
+    const before = await pidOf(home, "alice");
+    expect((await tmux("kill-server")).exitCode).toBe(0);
+    await eventually(async () => !(await livingMembers(home)).some(({ pid }) => pid === before), LONG);
+    await expectSuccess(run);
+    await expectRightEnd(home, model);
+    expect(await processesWith(command)).toEqual([]);
+    expect((await tmux("list-sessions")).exitCode).not.toBe(0);
+  },
+  LONG,
+);
+
+async function isThere(program: string): Promise<boolean> {
+  return !(await runCommand(program, ["-V"])).missing;
+}
 
 async function membersOf(home: TestHome): Promise<unknown[]> {
   const text = await readFile(join(home.data, "teams", "kill", "team.json"), "utf8").catch(() => "{}");
