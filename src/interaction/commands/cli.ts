@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
+import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
 import { teamCommands } from "./team-commands.ts";
 
 /** Reads the command line and runs one command; resolves with its exit code. */
@@ -38,6 +39,7 @@ export async function runCommandLine(argv: readonly string[], version: string): 
           .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run" })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
           .option("resume", { type: "string", describe: "Go on with the session of this id" })
+          .option("mcp-config", MCP_CONFIG)
           .option("verbose", { type: "boolean", hidden: true }),
       (args) => {
         const words = [...(args.prompt ?? []), ...behind].join(" ");
@@ -81,6 +83,7 @@ export async function runCommandLine(argv: readonly string[], version: string): 
         (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
       ),
     )
+    .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
     .command("debug", false, (builder) =>
       builder.command(
         "stream",
