@@ -18,6 +18,12 @@ async function main(argv: string[]): Promise<number> {
     const { takeOver } = await import("./interaction/own-session.ts");
     return main(await takeOver(argv[2]));
   }
+  const { readPlainPrint } = await import("./interaction/commands/plain-print.ts");
+  const plain = readPlainPrint(argv);
+  if (plain) {
+    const { printCommand } = await import("./interaction/commands/print.ts");
+    return printCommand(plain);
+  }
   const { runCommandLine } = await import("./interaction/commands/cli.ts");
   return runCommandLine(argv, ROOCODE_VERSION);
 }

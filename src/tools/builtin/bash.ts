@@ -160,10 +160,10 @@ function startInBackground(command: string, state: ShellState, options: BashOpti
   );
 }
 
-/** One plain command that only looks: it may run beside others. No judgement on safety, which decides for itself. */
+/** One plain command that only looks, a remark behind it or not: it may run beside others. No judgement on safety, which decides for itself. */
 function looksIndependent(command: string): boolean {
   return (
-    /^[\w\s./@:=,+~^%'"*?-]+$/.test(command) &&
+    /^[\w \t./@:=,+~^%'"*?-]+$/.test(command.trim().replace(/[ \t]#.*$/, "")) &&
     /^\s*(?:ls|cat|head|tail|wc|stat|file|pwd|sleep|echo|rg|grep|du|git (?:status|log|show|diff|blame|ls-files|rev-parse))\b/.test(command)
   );
 }
