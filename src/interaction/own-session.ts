@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BackendKind } from "../protocol/team.ts";
 import type { Surroundings } from "../runtime/surroundings.ts";
@@ -11,13 +13,18 @@ export async function inOwnSession(surroundings: Surroundings, backend: BackendK
   const facts = await backendFacts(surroundings.env);
   if (!facts.isTerminal || facts.insideTmux || chooseBackend(surroundings, backend, facts).kind !== "tmux") return undefined;
   const { openInOwnSession } = await import("../team/backends/tmux-session.ts");
-  return openInOwnSession({
-    sessionName: `roocode-${name}`,
-    argv: process.argv,
-    cwd: surroundings.cwd,
-    env: surroundings.env,
-    handoverFolder: join(surroundings.data.root, "handover"),
-  });
+  const handoverFolder = await mkdtemp(join(tmpdir(), "roocode-handover-"));
+  try {
+    return await openInOwnSession({
+      sessionName: `roocode-${name}`,
+      argv: process.argv,
+      cwd: surroundings.cwd,
+      env: surroundings.env,
+      handoverFolder,
+    });
+  } finally {
+    await rm(handoverFolder, { recursive: true, force: true });
+  }
 }
 
 /** The inner side: takes over folder and environment of the command that was started outside, and gives its arguments. */

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import { resultText } from "../protocol/tool.ts";
+import { LineQuestions } from "./line-questions.ts";
 import { endText } from "./print.ts";
 
 export type Terminal = {
@@ -13,20 +14,28 @@ export type Terminal = {
 /** Lines that a person reads, and questions by readline. Owns no agent state; several agents may write to one screen. */
 export class PlainScreen {
   readonly #terminal: Terminal;
-  #openLine = false;
-  #questions: Promise<unknown> = Promise.resolve();
+  readonly #questions: LineQuestions;
+  /** Text of a line whose end has not come yet. */
+  #openLine = "";
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
+    this.#questions = new LineQuestions(terminal);
   }
 
   line(text: string): void {
     this.#endLine();
-    this.#terminal.output.write(`${visible(text)}\n`);
+    this.#questions.print(`${visible(text)}\n`);
   }
 
   dim(text: string): void {
     this.line(this.#terminal.isScreen ? `\x1b[2m${text}\x1b[22m` : text);
+  }
+
+  /** Lets go of the input, so that the process can end. */
+  close(): void {
+    this.#endLine();
+    this.#questions.close();
   }
 
   /** Draws one event; `who` stands before the lines of an agent that shares the screen. */
@@ -35,8 +44,7 @@ export class PlainScreen {
     switch (event.type) {
       case "stream_text":
         if (who === "") {
-          this.#terminal.output.write(visible(event.text));
-          this.#openLine = !event.text.endsWith("\n");
+          this.#stream(visible(event.text));
         }
         break;
       case "message":
@@ -68,33 +76,10 @@ export class PlainScreen {
     }
   }
 
-  /** One question at a time; undefined when the input ended or the signal came first. */
+  /** One question at a time; undefined when the input ended or the signal came first. What was typed before counts. */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
-    const asked = this.#questions.then(() => this.#askNow(question, signal));
-    this.#questions = asked;
-    return asked;
-  }
-
-  async #askNow(question: string, signal?: AbortSignal): Promise<string | undefined> {
-    if (signal?.aborted) return undefined;
-    const { createInterface } = await import("node:readline/promises");
     this.#endLine();
-    const reader = createInterface({ input: this.#terminal.input, output: this.#terminal.output });
-    const closed = new AbortController();
-    reader.once("close", () => closed.abort());
-    reader.once("SIGINT", () => {
-      reader.close();
-      process.kill(process.pid, "SIGINT");
-    });
-    try {
-      return await reader.question(visible(question), { signal: signal ? AbortSignal.any([signal, closed.signal]) : closed.signal });
-    } catch {
-      // Aborted: answered elsewhere, interrupted, or the input is at its end.
-      this.#terminal.output.write("\n");
-      return undefined;
-    } finally {
-      reader.close();
-    }
+    return this.#questions.ask(visible(question), signal);
   }
 
   /** `alice: Bash(npm test) [y]es [n]o [a]lways`. */
@@ -107,6 +92,8 @@ export class PlainScreen {
     const what = `${request.agent}: ${request.tool}(${request.access.subject})`;
     const always = alwaysRule === undefined ? "" : ` [a]lways (${alwaysRule})`;
     for (;;) {
+      // Keys that were hit before the question stood there are no answer to it.
+      this.#questions.forgetTyped();
       const answer = await this.ask(`${what} — ${decision.reason}\n  [y]es [n]o${always} > `, signal);
       switch (answer?.trim().toLowerCase()) {
         case undefined:
@@ -127,9 +114,20 @@ export class PlainScreen {
     }
   }
 
+  /** Deltas as they come; while a question is open, whole lines only, so that they do not run into it. */
+  #stream(text: string): void {
+    this.#openLine += text;
+    const end = this.#openLine.lastIndexOf("\n") + 1;
+    if (!this.#questions.isOpen) this.#terminal.output.write(text);
+    else if (end > 0) this.#questions.print(this.#openLine.slice(0, end));
+    this.#openLine = this.#openLine.slice(end);
+  }
+
   #endLine(): void {
-    if (this.#openLine) this.#terminal.output.write("\n");
-    this.#openLine = false;
+    if (this.#openLine === "") return;
+    if (this.#questions.isOpen) this.#questions.print(`${this.#openLine}\n`);
+    else this.#terminal.output.write("\n");
+    this.#openLine = "";
   }
 }
 

@@ -1,13 +1,26 @@
+import { homedir } from "node:os";
+import { dataPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
 
-/** The last place that sees an error: a person's mistake is one line, anything else is a bug and says so. Gives the exit code. */
-export function reportError(error: unknown, debug: boolean): number {
+/** The last place that sees an error: a person's mistake is one line, anything else is a bug and is logged whole. Gives the exit code. */
+export async function reportError(error: unknown, debug: boolean): Promise<number> {
   if (error instanceof UserError) {
     process.stderr.write(`roocode: ${error.message}\n`);
     if (debug && error.cause) process.stderr.write(`${String(error.cause)}\n`);
     return error.exitCode;
   }
   const text = error instanceof Error ? (debug ? error.stack : error.message) : String(error);
-  process.stderr.write(`roocode: unexpected error: ${text}${debug ? "" : " (run again with --debug for the stack)"}\n`);
+  process.stderr.write(`roocode: unexpected error: ${text}\n`);
+  await logError(error).catch((problem: unknown) => {
+    process.stderr.write(`It could not be logged either: ${problem instanceof Error ? problem.message : String(problem)}\n`);
+  });
   return 1;
+}
+
+async function logError(error: unknown): Promise<void> {
+  const [{ openLog }, { maskSecrets }] = await Promise.all([import("../platform/log.ts"), import("../safety/secrets.ts")]);
+  const folder = dataPaths(process.env.HOME ?? homedir(), process.env.ROOCODE_HOME).log;
+  const log = await openLog(folder, maskSecrets);
+  log.error({ err: error, argv: process.argv.slice(2, 4) }, "unexpected error");
+  process.stderr.write(`The whole of it is in ${log.path}.\n`);
 }

@@ -22,7 +22,7 @@ const NEUTRAL_CONFIG: readonly (readonly [string, string])[] = [
 ];
 
 /** The environment of a git of ours: nothing inherited that points git elsewhere, no question, the settings above. */
-export function gitEnvironment(base: NodeJS.ProcessEnv = process.env, extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+function gitEnvironment(base: NodeJS.ProcessEnv = process.env, extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const env = Object.fromEntries(Object.entries(base).filter(([name]) => !name.startsWith("GIT_")));
   env.GIT_TERMINAL_PROMPT = "0";
   env.GIT_OPTIONAL_LOCKS = "0";
@@ -78,4 +78,25 @@ export async function gitText(cwd: string, args: readonly string[], options: Git
   const result = await git(cwd, args, options);
   if (result.exitCode !== 0) throw new GitError(args, result);
   return result.stdout.trim();
+}
+
+export type ChangedFile = { path: string; isUntracked: boolean };
+
+/** What a worktree holds beside its commits, as simple-git reads it; for reports, never on the way to the first request. */
+export async function changedFiles(path: string): Promise<ChangedFile[]> {
+  const { simpleGit } = await import("simple-git");
+  // The library guards settings that could run programs; ours keep a repository from running any.
+  const unsafe = {
+    allowUnsafeConfigEnvCount: true,
+    allowUnsafeEditor: true,
+    allowUnsafePager: true,
+    allowUnsafeHooksPath: true,
+    allowUnsafeFsMonitor: true,
+    allowUnsafeGpgProgram: true,
+  };
+  const env = gitEnvironment();
+  const status = await simpleGit({ baseDir: path, unsafe, allowEnvironment: Object.keys(env) })
+    .env(env)
+    .status();
+  return status.files.map((file) => ({ path: file.path, isUntracked: file.index === "?" }));
 }

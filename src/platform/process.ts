@@ -50,7 +50,7 @@ function isRunning(pid: number): boolean {
 }
 
 /** Signals a whole process group. False when nothing of it is left. */
-export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
+function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-pid, signal);
     return true;

@@ -1,5 +1,3 @@
-import type { ModelErrorKind } from "./model.ts";
-
 /** A mistake of the person or of their surroundings: one line, no stack. `exitCode` as in spec.md section 2. */
 export class UserError extends Error {
   override readonly name = "UserError";
@@ -13,16 +11,6 @@ export class UserError extends Error {
 /** What the model sent as a call's input does not fit the tool's schema; the text is for the model. */
 export class ToolInputError extends Error {
   override readonly name = "ToolInputError";
-}
-
-/** A model request that will not be repeated. */
-export class ModelError extends Error {
-  override readonly name = "ModelError";
-  readonly kind: ModelErrorKind;
-  constructor(kind: ModelErrorKind, message: string) {
-    super(message);
-    this.kind = kind;
-  }
 }
 
 /** Someone else changed the record first; `current` is its revision now. */

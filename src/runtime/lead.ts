@@ -55,7 +55,7 @@ export type LeadRequest = {
 };
 
 /** The lead's box, for the integrator that reads it while Converge runs. */
-export type LeadMail = { pending: () => ReturnType<typeof leadPending>; acknowledge: (ids: readonly string[]) => Promise<void> };
+type LeadMail = { pending: () => ReturnType<typeof leadPending>; acknowledge: (ids: readonly string[]) => Promise<void> };
 
 /** The lead as an agent of this process: its tools, its mail, its life. Resolves when the team's work is over. */
 export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): Promise<LeadEnd> {
@@ -109,7 +109,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       ? async (...question) => screen.askHuman?.(await opened.permissions.alwaysRule(question[0], question[1]), ...question)
       : undefined,
     shellEnv: await identity(surroundings.root),
-    scope: { auditPath: join(teamFolder, "audit.jsonl") },
+    scope: { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [teamLayout(teamFolder).artifacts] },
   });
   for (const note of opened.notes) screen.note(note);
 

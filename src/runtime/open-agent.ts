@@ -65,6 +65,8 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
     mode: request.mode,
     askHuman: request.askHuman,
     ...request.scope,
+    // A result that went to disk is read from there.
+    extraRoots: [spillFolder, ...(request.scope?.extraRoots ?? [])],
   });
   const bash: BashOptions = {
     outputFolder: spillFolder,

@@ -27,7 +27,7 @@ export type OpenedSession = OpenedAgent & {
   message(text: string): UserMessage;
 };
 
-export const MAIN_AGENT = "main";
+const MAIN_AGENT = "main";
 
 /** A plain session of the main agent in this folder, new or gone on with. */
 export async function openSession(surroundings: Surroundings, options: SessionOptions): Promise<OpenedSession> {

@@ -4,6 +4,7 @@ import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type TeamConfig, type TeamStep, type TeamTask } from "../protocol/team.ts";
+import { NOBODY } from "../safety/authorize.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { converge } from "../team/converge/converge.ts";
@@ -35,6 +36,9 @@ export type TeamScreen = LeadScreen & {
 export type TeamOutcome = {
   team: string;
   exitCode: number;
+  /** The lead's last words. */
+  words: string;
+  /** What the system measured: merged, unmerged, check, branch, how to go on. */
   text: string;
   merged: string[];
   unmerged: { name: string; branch: string; reason: string }[];
@@ -72,7 +76,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     screenOf: screen.memberScreen,
   });
   const following = new AbortController();
-  const followed = followSteps(folder, screen, following.signal);
+  const denied = new Set<string>();
+  const followed = followLog(logPath(folder), await sizeOf(logPath(folder)), (line) => showStep(line, screen, denied), following.signal);
   onStep({ type: "backend", ...run.choice });
   const spawn = spawnContext({
     surroundings,
@@ -143,7 +148,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   await followed;
   const outcome = await finish(end);
   await log.flush();
-  return outcome;
+  if (denied.size === 0) return outcome;
+  return { ...outcome, text: `${outcome.text}\nDenied for want of a person: ${[...denied].join("; ")} Or use a wider --permission-mode.` };
 
   async function finish(ended: LeadEnd): Promise<TeamOutcome> {
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
@@ -170,7 +176,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   }
 
   async function describe(ended: LeadEnd, roster: TeamConfig, tasks: TeamTask[]): Promise<TeamOutcome> {
-    const base = { team: team.name, tasks, folder, merged: [] as string[], unmerged: [] as TeamOutcome["unmerged"] };
+    const words = "text" in ended ? ended.text : "";
+    const base = { words, team: team.name, tasks, folder, merged: [] as string[], unmerged: [] as TeamOutcome["unmerged"] };
     const resume = `Go on with: roocode team resume ${team.name}. Tidy away with: roocode team clean ${team.name}.`;
     const left = (reason: string) => roster.members.map(({ name, branch }) => ({ name, branch, reason }));
     switch (ended.type) {
@@ -202,7 +209,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
         const { report } = ended;
         const open = tasks.filter((task) => task.status !== "completed" && task.status !== "cancelled");
         const exitCode = report.exitCode === 0 && open.length > 0 ? 3 : report.exitCode;
-        const lines = [ended.text === "" || ended.text === report.text ? "" : ended.text, report.text];
+        const lines = [report.text];
         if (open.length > 0) lines.push(`Not completed: ${open.map((task) => `${task.id} ${task.subject} (${task.status})`).join("; ")}.`);
         if (exitCode !== 0) lines.push(resume);
         return {
@@ -219,18 +226,27 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
 }
 
 /** What teammates do, in processes of their own, shows in the lead's terminal as it happens: they write it into the team's log. */
-async function followSteps(folder: string, screen: TeamScreen, signal: AbortSignal): Promise<void> {
-  const path = logPath(folder);
-  const before = await stat(path).then(
+function showStep(line: string, screen: TeamScreen, denied: Set<string>): void {
+  const entry = parseLogLine(line);
+  if (!entry) return;
+  const { agent, event } = entry;
+  if (
+    event.type === "permission" &&
+    event.decision.decision === "deny" &&
+    event.decision.layer !== "human" &&
+    event.decision.reason.includes(NOBODY)
+  ) {
+    denied.add(`${agent}: ${event.request.tool}(${event.request.access.subject.slice(0, 200)}): ${event.decision.reason}`);
+  }
+  if (agent === LEAD || agent === INTEGRATOR) return;
+  if (event.type === "task" || (event.type === "message" && "from" in event)) screen.step(event);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
     ({ size }) => size,
     () => 0,
   );
-  const show = (line: string) => {
-    const entry = parseLogLine(line);
-    if (!entry || entry.agent === LEAD || entry.agent === INTEGRATOR) return;
-    if (entry.event.type === "task" || (entry.event.type === "message" && "from" in entry.event)) screen.step(entry.event);
-  };
-  await followLog(path, before, show, signal);
 }
 
 /** Merging is writing: a plan or default mode would ask for each edit of a conflict. */

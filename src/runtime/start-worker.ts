@@ -10,6 +10,7 @@ import { UserError } from "../protocol/errors.ts";
 import type { AskHuman } from "../protocol/permission.ts";
 import type { MemberStatus, ProcessIdentity, TeammateInfo, TeamTask } from "../protocol/team.ts";
 import type { Boot } from "../team/boot.ts";
+import { teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { MailReader } from "../team/mail-reader.ts";
 import { PermissionRelay } from "../team/permission-relay.ts";
@@ -60,6 +61,13 @@ export async function startWorker(
   const relay = new PermissionRelay(
     bus.mailbox,
     async (request, decision) => opened?.permissions.alwaysRule(request, decision),
+    async (what) =>
+      bus.presence.beat({
+        name: self,
+        status: what === undefined ? "busy" : "waiting",
+        at: new Date().toISOString(),
+        ...(what ? { detail: what } : {}),
+      }),
     screen.askHuman,
   );
 
@@ -93,6 +101,7 @@ export async function startWorker(
     scope: {
       team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
       auditPath: join(boot.teamFolder, "audit.jsonl"),
+      extraRoots: [teamLayout(boot.teamFolder).artifacts],
     },
   });
   await using agent = opened;

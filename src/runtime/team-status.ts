@@ -4,7 +4,7 @@ import { LEAD } from "../protocol/team.ts";
 import { readTeam } from "../team/bus/file/open.ts";
 import { unfinishedBlockers } from "../team/task-rules.ts";
 
-export type MemberView = {
+type MemberView = {
   name: string;
   state: MemberStatus;
   detail?: string;
@@ -19,7 +19,7 @@ export type MemberView = {
   baseCommit: string;
   unread: number;
 };
-export type TaskView = Omit<TeamTask, "claim" | "revision"> & { waitsFor: string[] };
+type TaskView = Omit<TeamTask, "claim" | "revision"> & { waitsFor: string[] };
 export type TeamStatus = {
   team: string;
   goal: string;

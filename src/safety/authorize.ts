@@ -36,6 +36,9 @@ export type AuthorizeParts = {
   now?: () => Date;
 };
 
+/** Part of the reason of a denial that a person might have answered otherwise. */
+export const NOBODY = "nobody is here to answer";
+
 /** The five layers in order: what the first four leave open is put to the person. */
 export function createAuthorize({ context, askHuman, record, writeAlways, now = () => new Date() }: AuthorizeParts): Authorize {
   const gitIsSafe = gitConfigReader();

@@ -1,5 +1,5 @@
 import { commitsSince } from "../platform/commit.ts";
-import { git } from "../platform/git.ts";
+import { changedFiles } from "../platform/git.ts";
 import type { TeamBus, TeammateInfo, TeamStep } from "../protocol/team.ts";
 import { releaseDead } from "./release-dead.ts";
 
@@ -54,14 +54,13 @@ export class DeathWatch {
 
 async function describeWork(member: TeammateInfo): Promise<string> {
   const commits = await commitsSince(member.worktreePath, member.baseCommit).catch(() => []);
-  const status = await git(member.worktreePath, ["status", "--porcelain"]);
-  const dirty = status.stdout.split("\n").filter((line) => line !== "");
+  const dirty = await changedFiles(member.worktreePath).catch(() => []);
   const files =
     dirty.length === 0
       ? "no uncommitted files"
       : `uncommitted: ${dirty
           .slice(0, 10)
-          .map((line) => line.slice(3))
+          .map((file) => file.path)
           .join(", ")}`;
   return `Its branch ${member.branch} has ${commits.length} commits; ${files} in ${member.worktreePath}.`;
 }

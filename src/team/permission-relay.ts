@@ -11,14 +11,18 @@ export class PermissionRelay {
   readonly #mailbox: Mailbox;
   readonly #ownPane: AskHuman | undefined;
   readonly #alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
+  readonly #onWait: (what: string | undefined) => Promise<void>;
   readonly #open = new Map<string, (response: Response) => void>();
   readonly #answered = new Set<string>();
 
   constructor(
     mailbox: Mailbox,
     alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>,
+    /** What the member waits for, for its status; undefined when it goes on. */
+    onWait: (what: string | undefined) => Promise<void>,
     ownPane?: AskHuman,
   ) {
+    this.#onWait = onWait;
     this.#mailbox = mailbox;
     this.#alwaysRule = alwaysRule;
     this.#ownPane = ownPane;
@@ -40,6 +44,7 @@ export class PermissionRelay {
       reason: decision.reason,
       ...(alwaysRule === undefined ? {} : { alwaysRule }),
     });
+    await this.#onWait(`an answer: ${request.tool}(${request.access.subject.slice(0, 80)})`);
     const fromLead = new Promise<HumanAnswer | undefined>((resolve) => {
       this.#open.set(id, ({ approve }) => resolve(approve ? "yes" : "no"));
       both.addEventListener("abort", () => resolve(undefined), { once: true });
@@ -55,6 +60,7 @@ export class PermissionRelay {
     } finally {
       this.#open.delete(id);
       settled.abort();
+      await this.#onWait(undefined);
     }
   };
 }

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exists } from "../platform/files.ts";
@@ -125,7 +126,11 @@ async function start(info: TeammateInfo, first: { prompt?: string }, context: Sp
     ...(info.model ? { model: info.model } : {}),
     permissionMode: info.permissionMode,
   });
-  const paneId = await backend.spawn(info, [...context.command, "--boot", bootFile], bootFile);
+  const paneId = await backend.spawn(info, [...context.command, "--boot", bootFile], bootFile).catch(async (error: unknown) => {
+    // A worker that never came up has not taken it away, and it holds keys.
+    await rm(bootFile, { force: true });
+    throw error;
+  });
   context.onStep({ type: "spawned", name: info.name, branch: info.branch, paneId });
   await bus.roster.update((now) => withMember(now, info.name, { paneId }));
   const ready = (await bus.roster.read()).members.find((member) => member.name === info.name);

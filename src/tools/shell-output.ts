@@ -43,7 +43,8 @@ export class ShellOutput {
   finish(): string {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
-    if (this.#tail.length <= TAIL_CHARACTERS) return this.#head + this.#tail;
+    // Not the tail's length alone: it may have been cut to the limit exactly.
+    if (this.#head.length + this.#tail.length === this.#characters && this.#tail.length <= TAIL_CHARACTERS) return this.#head + this.#tail;
     const tail = this.#tail.slice(-TAIL_CHARACTERS).replace(/^[\uDC00-\uDFFF]/, "");
     const dropped = this.#characters - this.#head.length - tail.length;
     const whole = this.#fileBytes >= MAX_FILE_BYTES ? `the first ${MAX_FILE_BYTES} bytes are` : "the whole is";

@@ -48,6 +48,20 @@ test.each(PROTOCOLS)("a session that goes on with -c sends its old bytes again a
   expect(await home.sessions()).toHaveLength(1);
 });
 
+test("a result that went to disk can be read from the place that it names", async () => {
+  await using model = await fakeModel(({ steps, rounds }) => {
+    const last = steps.at(-1);
+    const result = last?.type === "call" ? last.result : "";
+    if (rounds === 0) return { calls: [{ name: "Bash", input: { command: "seq 1 20000" } }] };
+    const named = /the whole is in (\S+) …/.exec(result)?.[1];
+    return named ? { calls: [{ name: "ReadFile", input: { path: named, offset: 12345, limit: 1 } }] } : { text: result };
+  });
+  await using home = await testHome();
+  const run = await home.roocode(["-p", "count", "--permission-mode", "bypassPermissions"], { env: model.env("anthropic") });
+  expect(run.stdout).toContain("12345");
+  model.proxy.assertLegal();
+});
+
 test("the prompt may come on standard input", async () => {
   await using model = await fakeModel(({ steps }) => ({ text: `Heard: ${steps[0]?.type === "words" ? steps[0].text.trim() : ""}` }));
   await using home = await testHome();

@@ -7,7 +7,7 @@ import { tempFolder } from "./temp.ts";
 
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 
-export type Finished = { code: number | null; stdout: string; stderr: string };
+type Finished = { code: number | null; stdout: string; stderr: string };
 type RunOptions = { cwd?: string; env?: Record<string, string>; input?: string; timeoutMs?: number };
 
 export type TestHome = AsyncDisposable & {
@@ -62,12 +62,12 @@ export async function sampleRepository(repo: string, files: Readonly<Record<stri
 }
 
 /** Only what programs need to be found; no key, no proxy, no tmux, no settings of the person. */
-export function childEnvironment(home: string): Record<string, string> {
+function childEnvironment(home: string): Record<string, string> {
   return { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", TERM: "dumb", GIT_CONFIG_NOSYSTEM: "1" };
 }
 
 /** Runs bin/roocode.js; after `timeoutMs` its whole process group is killed and the promise rejects. */
-export function runRoocode(args: readonly string[], { cwd, env, input = "", timeoutMs = 45_000 }: RunOptions): Promise<Finished> {
+function runRoocode(args: readonly string[], { cwd, env, input = "", timeoutMs = 45_000 }: RunOptions): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [BIN, ...args], { ...(cwd ? { cwd } : {}), env: env ?? {}, detached: true });
     const finished: Finished = { code: null, stdout: "", stderr: "" };

@@ -28,7 +28,10 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   let ended = false;
   const onInterrupt = () => {
     if (running) running.abort();
-    else ended = true;
+    else {
+      ended = true;
+      screen.close();
+    }
   };
   process.on("SIGINT", onInterrupt);
   try {
@@ -41,6 +44,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
     }
   } finally {
     process.off("SIGINT", onInterrupt);
+    screen.close();
   }
   screen.dim(`Go on later with: roocode --resume ${session.id}`);
   return 0;

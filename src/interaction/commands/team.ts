@@ -40,7 +40,9 @@ export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "l
 export async function lead(surroundings: Surroundings, team: NewTeam, args: LeadArguments, resumeNote?: string): Promise<number> {
   const interrupt = new AbortController();
   const onSignal = () => {
-    if (!interrupt.signal.aborted) process.stderr.write("\nStopping the team: its work is being saved. \n");
+    // The second time the person wants out now: the members have been asked, and save their work without us.
+    if (interrupt.signal.aborted) process.exit(130);
+    process.stderr.write("\nStopping the team: its work is being saved. Once more ends the lead at once.\n");
     interrupt.abort();
   };
   process.on("SIGINT", onSignal);
@@ -85,6 +87,7 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
     report({ ...outcome, exitCode }, args, plain);
     return exitCode;
   } finally {
+    plain.close();
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
     process.off("SIGHUP", onSignal);
@@ -96,12 +99,13 @@ function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, pl
     plain.line(outcome.text);
     return;
   }
-  if (outputFormat === "text") process.stdout.write(`${outcome.text}\n`);
+  const said = outcome.words === "" || outcome.words === outcome.text ? outcome.text : `${outcome.words}\n\n${outcome.text}`;
+  if (outputFormat === "text") process.stdout.write(`${said}\n`);
   else {
-    const { text, exitCode, tasks, ...rest } = outcome;
+    const { text: _text, words: _words, exitCode, tasks, ...rest } = outcome;
     const brief = tasks.map(({ id, subject, status, owner }) => ({ id, subject, status, ...(owner ? { owner } : {}) }));
     process.stdout.write(
-      `${JSON.stringify({ type: "result", ...rest, exit_code: exitCode, is_error: exitCode !== 0, result: text, tasks: brief })}\n`,
+      `${JSON.stringify({ type: "result", ...rest, exit_code: exitCode, is_error: exitCode !== 0, result: said, tasks: brief })}\n`,
     );
   }
 }

@@ -29,7 +29,11 @@ async function runAs(boot: Boot): Promise<number> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: isTerminal && !process.env.NO_COLOR });
   screen.line(`${boot.name}, teammate in team "${boot.team}"`);
-  await startWorker(boot, workerScreen(screen, isTerminal), new AbortController().signal, control);
+  try {
+    await startWorker(boot, workerScreen(screen, isTerminal), new AbortController().signal, control);
+  } finally {
+    screen.close();
+  }
   return 0;
 }
 

@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, ChatMessage } from "@copilotkit/aimock";
 
 export type Role = { type: "lead" } | { type: "worker"; name: string; team: string } | { type: "integrator" } | { type: "main" };
-export type Words = { type: "words"; from: "user" | "assistant"; text: string };
+type Words = { type: "words"; from: "user" | "assistant"; text: string };
 export type Call = { type: "call"; name: string; input: Record<string, unknown>; result: string };
 export type Step = Words | Call;
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FixtureResponse } from "@copilotkit/aimock";
 import { type Answer, type Conversation, conversationOf } from "./conversation.ts";
 
-export type Refusal = { status: number; message: string; retryAfterS?: number };
+type Refusal = { status: number; message: string; retryAfterS?: number };
 export type AnswerFunction = (conversation: Conversation) => Answer | Refusal | Promise<Answer | Refusal>;
 
 export type ModelServer = AsyncDisposable & {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { UserError } from "../../protocol/errors.ts";
 
 /** Text as one string, or as lines, so that a plan file stays readable. */
 const text = z.union([z.string(), z.array(z.string())]).transform((value) => (typeof value === "string" ? value : value.join("\n")));
@@ -62,7 +63,9 @@ export type PlanInput = z.input<typeof planSchema>;
 export type PlanTask = Plan["tasks"][number];
 
 export function readPlan(input: unknown): Plan {
-  return planSchema.parse(input);
+  const read = planSchema.safeParse(input);
+  if (read.success) return read.data;
+  throw new UserError(`The plan can't be played:\n${z.prettifyError(read.error)}`);
 }
 
 function problems(plan: Pick<Plan, "teammates" | "tasks" | "messages">): string[] {

@@ -95,6 +95,6 @@ async function reopen(bus: TeamBus, task: TeamTask, note: string): Promise<TeamT
   }
 }
 
-export function firstLine(text: string): string {
+function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }

@@ -29,7 +29,7 @@ export function read(root: string, path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
 
-export type Said = { command: string; text: string; isError: boolean };
+type Said = { command: string; text: string; isError: boolean };
 /** What a scripted integrator does: `bash` runs a command through the guarded tool and gives what the model would read. */
 export type Script = (bash: (command: string) => Promise<Said>, job: IntegratorJob) => Promise<string | undefined>;
 

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
-export const INBOX_FOLDERS = ["tmp", "new", "cur", "bad"] as const;
+const INBOX_FOLDERS = ["tmp", "new", "cur", "bad"] as const;
 export type InboxFolder = (typeof INBOX_FOLDERS)[number];
 
 /** Where things lie in a team's folder (spec.md, section 9). */
