@@ -2,6 +2,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { lightSdk } from "./light-sdk.mjs";
+import { mergeChunks } from "./merge-chunks.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
 const { version } = JSON.parse(await readFile(`${root}package.json`, "utf8"));
@@ -26,5 +27,9 @@ const result = await build({
   logLevel: "warning",
 });
 await writeFile(`${root}dist/meta.json`, JSON.stringify(result.metafile));
+await mergeChunks(decodeURIComponent(`${root}dist`), result.metafile, [
+  ["src/interaction/commands/plain-print.ts", "src/interaction/commands/print.ts"],
+  ["src/interaction/commands/worker.ts"],
+]);
 const entry = result.metafile.outputs["dist/main.js"];
 process.stdout.write(`dist/main.js ${Math.round(entry.bytes / 1024)} kB, ${Object.keys(result.metafile.outputs).length} files\n`);
