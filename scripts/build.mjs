@@ -22,8 +22,8 @@ const result = await build({
   external: ["@vscode/ripgrep"],
   plugins: [lightSdk],
   define: { ROOCODE_VERSION: JSON.stringify(version) },
-  // Bundled CommonJS (execa, proper-lockfile, the MCP client) still calls require for Node's own modules.
-  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  // Bundled CommonJS (execa, proper-lockfile, the MCP client) still calls require for Node's own modules. Made at the call: most files never make one.
+  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = (id) => __createRequire(import.meta.url)(id);' },
   logLevel: "warning",
 });
 await writeFile(`${root}dist/meta.json`, JSON.stringify(result.metafile));
