@@ -23,7 +23,9 @@ const result = await build({
   plugins: [lightSdk],
   define: { ROOCODE_VERSION: JSON.stringify(version) },
   // Bundled CommonJS (execa, proper-lockfile, the MCP client) still calls require for Node's own modules. Made at the call: most files never make one.
-  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = (id) => __createRequire(import.meta.url)(id);' },
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = (id) => __createRequire(import.meta.url)(id);',
+  },
   logLevel: "warning",
 });
 await writeFile(`${root}dist/meta.json`, JSON.stringify(result.metafile));

@@ -56,7 +56,10 @@ async function joinChunks(folder, chunks, target, outputs, moved) {
     plugins: [
       {
         name: "others-stay-outside",
-        setup: ({ onResolve }) => onResolve({ filter: /./ }, ({ path, kind }) => (kind === "entry-point" || prefix.has(path.slice(2)) ? undefined : { path, external: true })),
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /./ }, ({ path, kind }) =>
+            kind === "entry-point" || prefix.has(path.slice(2)) ? undefined : { path, external: true },
+          ),
       },
     ],
     logLevel: "warning",
