@@ -142,12 +142,10 @@ function pssOf(pid) {
   return Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
 }
 
-/** Milliseconds of all threads so far; the kernel counts in hundredths of a second. */
+/** Milliseconds on a core of all threads so far. */
 function cpuOf(pids) {
-  return pids.reduce((sum, pid) => {
-    const fields = read(`/proc/${pid}/stat`).split(") ")[1]?.split(" ") ?? [];
-    return sum + 10 * (Number(fields[11] ?? 0) + Number(fields[12] ?? 0));
-  }, 0);
+  const threads = pids.flatMap((pid) => readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}/schedstat`));
+  return threads.reduce((sum, path) => sum + Number(read(path).split(" ")[0] || 0) / 1e6, 0);
 }
 
 function leftBehind({ home, repo }) {

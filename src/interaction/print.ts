@@ -14,6 +14,7 @@ export type PrintOptions = {
   cwd: string;
   permissionMode: string;
   tools: readonly string[];
+  mcpServers?: readonly { name: string; status: string }[];
   write(text: string): void;
   /** Progress and warnings; never the answer. */
   note(text: string): void;
@@ -102,7 +103,7 @@ function initLine(options: PrintOptions): unknown {
     model: options.model,
     permissionMode: options.permissionMode,
     tools: options.tools,
-    mcp_servers: [],
+    mcp_servers: options.mcpServers ?? [],
   };
 }
 

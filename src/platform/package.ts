@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,4 +10,9 @@ export function packageRoot(): string {
     folder = dirname(folder);
   }
   return folder;
+}
+
+export function packageVersion(): string {
+  const content: unknown = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+  return typeof content === "object" && content !== null && "version" in content ? String(content.version) : "";
 }

@@ -28,6 +28,7 @@ export function projectPaths(root: string) {
     config: join(root, ".roocode", "config.yaml"),
     localConfig: join(root, ".roocode", "config.local.yaml"),
     worktreeInclude: join(root, ".roocode", "worktree-include"),
+    mcp: join(root, ".mcp.json"),
   };
 }
 

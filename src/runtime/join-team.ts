@@ -70,6 +70,7 @@ export async function joinTeam(
     ...(model ? { model } : {}),
     permissionMode: info.permissionMode,
     headless: false,
+    isByHand: true,
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
   };
 }

@@ -6,8 +6,11 @@ import { instructionsReminder, loadInstructions } from "../memory/instructions.t
 import { exists, isErrno } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { UserMessage } from "../protocol/message.ts";
+import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
+import type { Tool } from "../protocol/tool.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
@@ -16,6 +19,8 @@ export type SessionOptions = {
   maxTurns: number;
   /** Id of a session of this project to go on with, or "latest". */
   resume?: string | undefined;
+  /** Files with MCP servers beside those of the user's settings. */
+  mcpConfig?: readonly string[] | undefined;
   askHuman?: AskHuman;
   askUser: AskUser;
 };
@@ -23,6 +28,7 @@ export type SessionOptions = {
 export type OpenedSession = OpenedAgent & {
   id: string;
   mode: PermissionMode;
+  mcpServers: SessionMcp["status"];
   /** The first message of a new conversation carries the instruction files. */
   message(text: string): UserMessage;
 };
@@ -35,6 +41,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const folder = data.sessions(projectRoot);
   const id = options.resume === undefined ? randomUUID() : await findSession(folder, options.resume);
   const mode = flags.permissionMode ?? settings.permissionMode ?? "default";
+  // Before the first request: tools that come later would change what every request begins with.
+  const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   const opened = await openAgent(surroundings, {
     name: MAIN_AGENT,
     root,
@@ -44,8 +52,11 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionId: id,
     sessionPath: join(folder, `${id}.jsonl`),
     system: systemPrompt,
-    tools: ({ shell, bash }) => workTools({ shell, bash, askUser: options.askUser, settings: settings.tools ?? {} }),
+    tools: ({ shell, bash }) => [...workTools({ shell, bash, askUser: options.askUser, settings: settings.tools ?? {} }), ...mcp.tools],
     askHuman: options.askHuman,
+  }).catch(async (error: unknown) => {
+    await mcp[Symbol.asyncDispose]();
+    throw error;
   });
   const instructions = opened.isNew ? await loadInstructions(projectRoot, data.instructions) : undefined;
   let isFirst = true;
@@ -53,14 +64,30 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     ...opened,
     id,
     mode,
-    notes: [...surroundings.warnings, ...(instructions?.notes ?? []), ...opened.notes],
+    mcpServers: mcp.status,
+    notes: [
+      ...surroundings.warnings,
+      ...(instructions?.notes ?? []),
+      ...opened.notes,
+      ...mcp.notes,
+      ...notInSession(mcp.tools, opened.tools),
+    ],
     message(text) {
       const reminder = isFirst && instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
       isFirst = false;
       return { role: "user", content: [...reminder, { type: "text", text }] };
     },
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
+    },
   };
+}
+
+/** A session that goes on sends the tools that it began with. */
+function notInSession(tools: readonly Tool[], sent: readonly ToolSpec[]): string[] {
+  const known = new Set(sent.map((tool) => tool.name));
+  const others = tools.filter((tool) => !known.has(tool.name)).map((tool) => tool.name);
+  return others.length > 0 ? [`This session began without ${others.join(", ")}; a new one has them.`] : [];
 }
 
 async function findSession(folder: string, wanted: string): Promise<string> {

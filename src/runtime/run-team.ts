@@ -239,7 +239,7 @@ function showStep(line: string, screen: TeamScreen, denied: Set<string>): void {
     denied.add(`${agent}: ${event.request.tool}(${event.request.access.subject.slice(0, 200)}): ${event.decision.reason}`);
   }
   if (agent === LEAD || agent === INTEGRATOR) return;
-  if (event.type === "task" || (event.type === "message" && "from" in event)) screen.step(event);
+  if (event.type === "task" || event.type === "joined" || (event.type === "message" && "from" in event)) screen.step(event);
 }
 
 async function sizeOf(path: string): Promise<number> {

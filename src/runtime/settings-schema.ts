@@ -31,4 +31,7 @@ export const SettingsSchema = z.looseObject({
     .optional(),
   enableVerificationAgent: z.boolean().optional(),
 });
-export type Settings = Pick<z.output<typeof SettingsSchema>, "model" | "providers" | "permissionMode" | "addDirs" | "tools" | "team">;
+export type Settings = Pick<
+  z.output<typeof SettingsSchema>,
+  "model" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team"
+>;

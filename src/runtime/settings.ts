@@ -5,7 +5,7 @@ export type LoadedSettings = { settings: Settings; warnings: string[] };
 
 /**
  * Merges the levels, the later over the earlier, key by key; `tools` and `team` field by field. A file that does not parse is
- * left out and named with its line. A project can't choose `bypassPermissions`, a provider or where requests go.
+ * left out and named with its line. A project can't choose `bypassPermissions`, a provider, where requests go or what is started.
  */
 export async function loadSettings(files: { user: string; project: string; local: string }): Promise<LoadedSettings> {
   const warnings: string[] = [];
@@ -17,6 +17,8 @@ export async function loadSettings(files: { user: string; project: string; local
     if (level !== "user") {
       if (own.providers) warnings.push(`${files[level]}: "providers" counts in the user's own settings only; it is ignored here.`);
       delete own.providers;
+      if (own.mcpServers) warnings.push(`${files[level]}: "mcpServers" counts in the user's own settings only; it is ignored here.`);
+      delete own.mcpServers;
       if (own.permissionMode === "bypassPermissions") {
         warnings.push(`${files[level]}: a project can't choose bypassPermissions; it is ignored.`);
         delete own.permissionMode;

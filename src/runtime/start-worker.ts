@@ -126,6 +126,7 @@ export async function startWorker(
   // Ready: the roster has the process, so that the one who started it knows.
   await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString() });
   await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
+  if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
   try {
     const first =
       boot.prompt === undefined ? undefined : await firstInput(boot.prompt, surroundings.projectRoot, surroundings.data.instructions);

@@ -1,7 +1,7 @@
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive } from "../platform/process.ts";
+import { isAlive, stopTree } from "../platform/process.ts";
 import type { PaneBackend, TeamBus } from "../protocol/team.ts";
 
 const GRACE_MS = 15_000;
@@ -14,11 +14,15 @@ export async function stopMembers(bus: TeamBus, backend: PaneBackend, reason: st
   for (const member of living) await bus.mailbox.send(member.name, { type: "shutdown_request", text: reason });
   const until = Date.now() + graceMs;
   for (const member of members) {
-    const isUp = async () => member.paneId !== undefined && (await backend.state(member.paneId)).alive;
+    const isUp = async () => {
+      if (member.backendType !== "in-process") return member.process !== undefined && isAlive(member.process);
+      return member.paneId !== undefined && (await backend.state(member.paneId)).alive;
+    };
     while (living.includes(member) && (await isUp()) && Date.now() < until) await sleep(50);
     if (living.includes(member) && (await isUp())) forced.push(member.name);
-    // A pane outlives its process.
+    // A pane outlives its process; who joined by hand has none.
     if (member.paneId !== undefined) await backend.kill(member.paneId);
+    else if (member.process && (await isUp())) await stopTree(member.process.pid);
   }
   return forced;
 }

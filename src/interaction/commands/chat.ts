@@ -2,7 +2,12 @@ import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { PlainScreen } from "../plain.ts";
 
-export type ChatArguments = GlobalFlags & { prompt: string | undefined; maxTurns: number; resume?: string | undefined };
+export type ChatArguments = GlobalFlags & {
+  prompt: string | undefined;
+  maxTurns: number;
+  resume?: string | undefined;
+  mcpConfig?: readonly string[] | undefined;
+};
 
 const EXIT_WORDS = new Set(["/exit", "/quit"]);
 
@@ -13,6 +18,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume: args.resume,
+    mcpConfig: args.mcpConfig,
     askHuman: async (request, decision, signal) =>
       screen.askPermission(request, decision, await session.permissions.alwaysRule(request, decision), signal),
     askUser: async (question, options, signal) => {

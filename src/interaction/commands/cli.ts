@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
+import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
 import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
 
@@ -36,6 +37,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run" })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
           .option("resume", { type: "string", describe: "Go on with the session of this id" })
+          .option("mcp-config", MCP_CONFIG)
           .option("verbose", { type: "boolean", hidden: true }),
       (args) => {
         const words = [...(args.prompt ?? []), ...doubleDash(args)].join(" ");
@@ -47,6 +49,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             outputFormat: args.outputFormat,
             maxTurns: args.maxTurns,
             resume: args.resume ?? (args.continue ? "latest" : undefined),
+            mcpConfig: args.mcpConfig,
           }),
         );
       },
@@ -82,6 +85,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
         (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
       ),
     )
+    .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
     .command("debug", false, (builder) =>
       builder.command(
         "stream",

@@ -8,6 +8,7 @@ export type PrintArguments = GlobalFlags & {
   outputFormat: OutputFormat;
   maxTurns: number;
   resume?: string | undefined;
+  mcpConfig?: readonly string[] | undefined;
 };
 
 /** `roocode -p`: runs to completion, never asks; the answer on stdout, all else on stderr. Gives the exit code. */
@@ -20,6 +21,7 @@ export async function printCommand(args: PrintArguments): Promise<number> {
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume: args.resume,
+    mcpConfig: args.mcpConfig,
     askUser: async () => {
       open += 1;
       return undefined;
@@ -39,6 +41,7 @@ export async function printCommand(args: PrintArguments): Promise<number> {
     cwd: process.cwd(),
     permissionMode: session.mode,
     tools: session.tools.map((tool) => tool.name),
+    mcpServers: session.mcpServers,
     write: (text) => process.stdout.write(text),
     note,
     openQuestions: () => open,

@@ -8,6 +8,7 @@ export type TalkArguments = GlobalFlags & {
   outputFormat: OutputFormat;
   maxTurns: number;
   resume: string | undefined;
+  mcpConfig?: readonly string[] | undefined;
 };
 
 /** Gives the exit code. */

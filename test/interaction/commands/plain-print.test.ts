@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { runCommandLine } from "../../../src/interaction/commands/cli.ts";
 import { readPlainPrint } from "../../../src/interaction/commands/plain-print.ts";
 import type { TalkArguments } from "../../../src/interaction/commands/talk.ts";
@@ -82,6 +82,16 @@ test.each([
   [["-p", "true"]],
 ])("%j is left to yargs", (argv) => {
   expect(readPlainPrint(argv)).toBeUndefined();
+});
+
+test("a word that names a command is left to yargs", async () => {
+  const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  await runCommandLine(["--help"], "0.0.0");
+  const help = said.mock.calls.flat().join("\n");
+  said.mockRestore();
+  const commands = [...help.matchAll(/^ {2}roocode ([a-z]+)/gm)].map((match) => match[1] ?? "");
+  expect(commands).toContain("team");
+  for (const command of commands) expect(readPlainPrint(["-p", command]), command).toBeUndefined();
 });
 
 async function withYargs(argv: readonly string[]): Promise<TalkArguments | undefined> {

@@ -1,0 +1,43 @@
+import * as z from "zod";
+
+const text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const StdioSchema = z.object({
+  type: z.literal("stdio").optional(),
+  command: z.string().min(1),
+  args: z.array(text).default([]),
+  env: z.record(z.string(), text).default({}),
+  cwd: z.string().optional(),
+});
+const HttpSchema = z.object({
+  type: z.enum(["http", "streamable-http"]).optional(),
+  url: z.string().min(1),
+  headers: z.record(z.string(), text).default({}),
+});
+
+/** Keys that other hosts put beside these are left out in silence: the files are shared with them. */
+export type McpServerConfig = z.output<typeof StdioSchema> | z.output<typeof HttpSchema>;
+/** `source` is where it is written down, for texts. */
+export type ConfiguredServer = { name: string; config: McpServerConfig; source: string };
+export type ConfiguredServers = { servers: ConfiguredServer[]; problems: string[] };
+
+/** The map under `mcpServers`. A server that is written wrongly costs only itself: it is a problem that names the field. */
+export function readServers(raw: unknown, source: string): ConfiguredServers {
+  if (raw === undefined || raw === null) return { servers: [], problems: [] };
+  if (!isRecord(raw)) return { servers: [], problems: [`${source}: mcpServers: a map from a server's name to its settings is needed.`] };
+  const servers: ConfiguredServer[] = [];
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(raw)) {
+    // Chosen by what is there: the message of a union would name neither field.
+    const parsed = (isRecord(value) && "url" in value ? HttpSchema : StdioSchema).safeParse(value);
+    if (parsed.success) servers.push({ name, config: parsed.data, source });
+    else {
+      const { path, message } = parsed.error.issues[0] ?? { path: [], message: "" };
+      problems.push(`${source}: ${["mcpServers", name, ...path].join(".")}: ${message}.`);
+    }
+  }
+  return { servers, problems };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,158 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { fakeModel, inOrder, PROTOCOLS } from "../support/fake-model.ts";
+import { type TestHome, testHome } from "../support/home.ts";
+import { stdioServer } from "../support/mcp.ts";
+import { assertSessionLegal } from "../support/proxy.ts";
+
+const ECHO = inOrder({ calls: [{ name: "mcp__demo__echo", input: { text: "hello" } }] }, { text: "Done." });
+const BYPASS = ["--permission-mode", "bypassPermissions"];
+
+async function configFile(home: TestHome, servers: Record<string, unknown>, path = join(home.home, "servers.json")): Promise<string> {
+  await writeFile(path, JSON.stringify({ mcpServers: servers }));
+  return path;
+}
+
+async function userSettings(home: TestHome, settings: Record<string, unknown>): Promise<void> {
+  await mkdir(home.data, { recursive: true });
+  await writeFile(join(home.data, "config.yaml"), JSON.stringify(settings));
+}
+
+test.each(PROTOCOLS)("a server of --mcp-config is called over %s, its tools stand behind the built-in ones", async (protocol) => {
+  await using model = await fakeModel(ECHO);
+  await using home = await testHome();
+  const file = await configFile(home, { demo: stdioServer() });
+  const run = await home.roocode(["-p", "--mcp-config", file, ...BYPASS, "Say hello"], { env: model.env(protocol) });
+  expect(run).toEqual({ code: 0, stdout: "Done.\n", stderr: "" });
+  const bodies = model.proxy.captures.map((capture) => JSON.parse(capture.body));
+  const names: string[] = bodies[0].tools.map((tool: { name?: string; function?: { name: string } }) => tool.name ?? tool.function?.name);
+  const first = names.findIndex((name) => name.startsWith("mcp__"));
+  expect(first).toBeGreaterThan(0);
+  expect(names.slice(first).every((name) => name.startsWith("mcp__demo__"))).toBe(true);
+  expect(bodies[1].tools).toEqual(bodies[0].tools);
+  expect(JSON.stringify(bodies[1].messages)).toContain("good: hello");
+  model.proxy.assertLegal();
+  await assertSessionLegal((await home.sessions())[0] ?? "");
+});
+
+test("in mode default a call is denied without a rule, and allowed with one for its name", async () => {
+  await using model = await fakeModel(ECHO);
+  await using home = await testHome();
+  await userSettings(home, { mcpServers: { demo: stdioServer() } });
+  const denied = await home.roocode(["-p", "Say hello"], { env: model.env("anthropic") });
+  expect(denied).toMatchObject({ code: 0, stdout: "Done.\n" });
+  expect(denied.stderr).toContain('denied: mcp__demo__echo({"text":"hello"})');
+  expect(denied.stderr).toContain('"mcp__demo__echo" in permissions.allow would allow it');
+
+  await userSettings(home, { mcpServers: { demo: stdioServer() }, permissions: { allow: ["mcp__demo__echo"] } });
+  const allowed = await home.roocode(["-p", "Say hello"], { env: model.env("anthropic") });
+  expect(allowed).toEqual({ code: 0, stdout: "Done.\n", stderr: "" });
+  expect(model.proxy.captures.at(-1)?.body).toContain("good: hello");
+});
+
+test("a server that dies is a note and its name in init; the session goes on without it", async () => {
+  await using model = await fakeModel(() => ({ text: "Done." }));
+  await using home = await testHome();
+  const file = await configFile(home, { broken: stdioServer("dies"), demo: stdioServer() });
+  const run = await home.roocode(["-p", "Hi", "--mcp-config", file, "--output-format", "stream-json"], { env: model.env("anthropic") });
+  expect(run.code).toBe(0);
+  expect(run.stderr).toContain('MCP server "broken" is not there: it ended with exit code 3');
+  expect(run.stderr).toContain("no licence found");
+  expect(JSON.parse(run.stdout.split("\n")[0] ?? "").mcp_servers).toEqual([
+    { name: "broken", status: "failed" },
+    { name: "demo", status: "connected" },
+  ]);
+});
+
+test("a session that goes on keeps its tools and says which are new", async () => {
+  await using model = await fakeModel(() => ({ text: "Done." }));
+  await using home = await testHome();
+  await home.roocode(["-p", "one"], { env: model.env("anthropic") });
+  const file = await configFile(home, { demo: stdioServer() });
+  const second = await home.roocode(["-p", "-c", "two", "--mcp-config", file], { env: model.env("anthropic") });
+  expect(second.stderr).toContain("This session began without mcp__demo__echo");
+  const [before, after] = model.proxy.captures.map((capture) => JSON.parse(capture.body).tools);
+  expect(after).toEqual(before);
+});
+
+test("what a project brings is not started: one note for .mcp.json, one for its settings", async () => {
+  await using model = await fakeModel(() => ({ text: "Done." }));
+  await using home = await testHome();
+  const file = await configFile(home, { demo: { command: "touch", args: [join(home.home, "started")] } }, join(home.repo, ".mcp.json"));
+  await mkdir(join(home.repo, ".roocode"));
+  await writeFile(join(home.repo, ".roocode/config.yaml"), "mcpServers: { demo: { command: touch, args: [started] } }\n");
+  const run = await home.roocode(["-p", "Hi"], { env: model.env("anthropic") });
+  expect(run.stderr.trim().split("\n")).toEqual([
+    `${join(home.repo, ".roocode/config.yaml")}: "mcpServers" counts in the user's own settings only; it is ignored here.`,
+    `${file}: a project's servers are not started. To start them: --mcp-config ${file}`,
+  ]);
+  expect(model.proxy.captures[0]?.body).not.toContain("mcp__");
+});
+
+test("a bad file is exit 2 and one line that names the field", async () => {
+  await using home = await testHome();
+  const bad = async (content: string) => {
+    await writeFile(join(home.repo, "bad.json"), content);
+    const { code, stderr } = await home.roocode(["-p", "Hi", "--mcp-config", "bad.json"]);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    return { code, stderr };
+  };
+  expect(await bad('{"mcpServers": {"demo": {"command": 5}}}')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("bad.json: mcpServers.demo.command:"),
+  });
+  expect(await bad("{}")).toMatchObject({ code: 2, stderr: expect.stringContaining("mcpServers: is missing") });
+  expect(await bad("mcpServers:")).toMatchObject({ code: 2, stderr: expect.stringContaining("bad.json is no JSON") });
+  const absent = await home.roocode(["mcp", "list", "--mcp-config", "none.json"]);
+  expect(absent).toMatchObject({ code: 2, stderr: "roocode: There is no file none.json (--mcp-config).\n" });
+});
+
+test("mcp list shows what is configured and starts nothing; mcp test connects", async () => {
+  await using home = await testHome();
+  expect((await home.roocode(["mcp", "list"])).stdout).toContain("No MCP servers.");
+  const remote = { url: "http://127.0.0.1:9/mcp", headers: { authorization: "secret" } };
+  await userSettings(home, { mcpServers: { demo: stdioServer(), odd: { url: 5 } } });
+  const file = await configFile(home, { broken: stdioServer("dies"), remote });
+  const list = await home.roocode(["mcp", "list", "--mcp-config", file, "--json"]);
+  expect(list.code).toBe(1);
+  const { servers, problems } = JSON.parse(list.stdout);
+  expect(servers.map((server: { name: string; type: string }) => `${server.name} ${server.type}`)).toEqual([
+    "demo stdio",
+    "broken stdio",
+    "remote http",
+  ]);
+  expect(problems).toEqual([expect.stringContaining("mcpServers.odd.url")]);
+  expect(list.stdout).not.toContain("secret");
+
+  const good = await home.roocode(["mcp", "test", "demo"]);
+  expect(good).toMatchObject({ code: 0, stderr: "" });
+  expect(good.stdout).toMatch(/^demo: demo-server 1\.2\.3, protocol 2025-06-18, 7 tools, \d+ ms\n {2}mcp__demo__echo {2}Says it again\.\n/);
+  const broken = await home.roocode(["mcp", "test", "broken", "--mcp-config", file, "--json"]);
+  expect(broken.code).toBe(1);
+  expect(JSON.parse(broken.stdout)).toMatchObject({ name: "broken", ok: false, error: expect.stringContaining("no licence found") });
+  expect(await home.roocode(["mcp", "test", "nobody"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Servers: demo.") });
+});
+
+test("nothing of the SDK loads before a server is started", async () => {
+  const meta: Meta = JSON.parse(await readFile(new URL("../../dist/meta.json", import.meta.url), "utf8"));
+  const entries = Object.entries(meta.outputs).filter(([, output]) => output?.entryPoint !== undefined);
+  const loading = entries.filter(([name]) => [...loadedWith(meta, name)].some((each) => holdsSdk(meta, each)));
+  expect(loading.map(([, output]) => output?.entryPoint)).toEqual(["src/tools/mcp/servers.ts"]);
+});
+
+type Meta = {
+  outputs: Record<string, { entryPoint?: string; inputs: Record<string, unknown>; imports: { path: string; kind: string }[] } | undefined>;
+};
+
+/** A chunk and all that it imports at once. */
+function loadedWith(meta: Meta, name: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  for (const { path, kind } of meta.outputs[name]?.imports ?? []) if (kind === "import-statement") loadedWith(meta, path, seen);
+  return seen;
+}
+
+function holdsSdk(meta: Meta, name: string): boolean {
+  return Object.keys(meta.outputs[name]?.inputs ?? {}).some((input) => input.includes("@modelcontextprotocol"));
+}
