@@ -14,10 +14,6 @@ export async function reportError(error: unknown, debug: boolean): Promise<numbe
     process.stderr.write(`roocode: The disk is full (${error.message}). Free some space; a team goes on with: roocode team resume NAME\n`);
     return 1;
   }
-  if (error instanceof Error && isErrno(error, "ENOENT") && error.message.includes("uv_cwd")) {
-    process.stderr.write("roocode: The folder that this was started in is gone. Change to one that exists: cd ~\n");
-    return 2;
-  }
   const text = error instanceof Error ? (debug ? error.stack : error.message) : String(error);
   process.stderr.write(`roocode: unexpected error: ${text}\n`);
   await logError(error).catch((problem: unknown) => {

@@ -1,40 +1,5 @@
-import * as z from "zod";
-import { ProvidersSchema } from "../engine/providers/settings.ts";
 import { readTextOrUndefined } from "../platform/files.ts";
-import { PERMISSION_MODES } from "../protocol/permission.ts";
-
-const BACKENDS = ["auto", "tmux", "iterm2", "process", "in-process"] as const;
-
-/** Settings of one level. Sections that a room owns are checked by that room; here they only have to be there. */
-const SettingsSchema = z.looseObject({
-  model: z.string().optional(),
-  providers: ProvidersSchema.optional(),
-  permissionMode: z.enum(PERMISSION_MODES).optional(),
-  permissions: z.looseObject({}).optional(),
-  addDirs: z.array(z.string()).optional(),
-  tools: z
-    .object({ allowWrite: z.boolean().optional(), allowBash: z.boolean().optional(), bashTimeout: z.int().min(1).max(600_000).optional() })
-    .optional(),
-  hooks: z.unknown().optional(),
-  mcpServers: z.unknown().optional(),
-  sandbox: z.unknown().optional(),
-  team: z
-    .object({
-      teammates: z.int().min(1).max(16).optional(),
-      backend: z.enum(BACKENDS).optional(),
-      check: z.string().optional(),
-      worktree: z.unknown().optional(),
-      orphanTimeoutMs: z.int().min(0).optional(),
-    })
-    .optional(),
-  enableVerificationAgent: z.boolean().optional(),
-});
-export type Settings = Pick<
-  z.output<typeof SettingsSchema>,
-  "model" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team"
->;
-
-const KNOWN_KEYS = new Set(Object.keys(SettingsSchema.shape));
+import type { Settings } from "./settings-schema.ts";
 
 export type LoadedSettings = { settings: Settings; warnings: string[] };
 
@@ -81,11 +46,12 @@ async function readLevel(path: string): Promise<LoadedSettings> {
   if (typeof raw !== "object" || Array.isArray(raw))
     return { settings: {}, warnings: [`${path}: settings are a map of keys. The file is ignored.`] };
 
+  const { SettingsSchema } = await import("./settings-schema.ts");
   const warnings: string[] = [];
   const known: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(raw)) {
     const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    if (KNOWN_KEYS.has(name)) known[name] = value;
+    if (Object.hasOwn(SettingsSchema.shape, name)) known[name] = value;
     else warnings.push(`${path}:${lineOf(text, key)}: there is no setting "${key}".`);
   }
   const parsed = SettingsSchema.safeParse(known);

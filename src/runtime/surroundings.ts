@@ -6,7 +6,8 @@ import { type DataPaths, dataPaths, projectPaths } from "../platform/paths.ts";
 import { findRepository, type Repository } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { loadSettings, type Settings } from "./settings.ts";
+import { loadSettings } from "./settings.ts";
+import type { Settings } from "./settings-schema.ts";
 
 /** Global flags; they beat the environment, which beats settings. */
 export type GlobalFlags = {

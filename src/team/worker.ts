@@ -63,10 +63,13 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
     if (input === undefined || control.shutdown) return stop(options);
     if (control.orphaned && !(await leadReturns(options, signal))) return orphan(options);
 
-    await setActive(options, true);
+    // The roster's mark beside the run: who was woken must not wait for all that write it at the same time.
+    const marked = setActive(options, true);
+    marked.catch(() => undefined);
     await beat(options, "busy");
     const end = await runOnce(input, options);
     input = undefined;
+    await marked;
     await options.save(await subjectOfWork(options));
     if (control.shutdown) return stop(options);
     if (control.orphaned) {

@@ -4,10 +4,11 @@ import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
+import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
 
 /** Reads the command line and runs one command; resolves with its exit code. */
-export async function runCommandLine(argv: readonly string[], version: string): Promise<number> {
+export async function runCommandLine(argv: readonly string[], version: string, startTalk = talk): Promise<number> {
   let exitCode = 0;
   const run = (command: Promise<number>) =>
     command.then((code) => {
@@ -43,13 +44,17 @@ export async function runCommandLine(argv: readonly string[], version: string): 
           .option("verbose", { type: "boolean", hidden: true }),
       (args) => {
         const words = [...(args.prompt ?? []), ...behind].join(" ");
-        const common = {
-          ...args,
-          prompt: words === "" ? undefined : words,
-          resume: args.resume ?? (args.continue ? "latest" : undefined),
-        };
-        if (args.print) return run(import("./print.ts").then(({ printCommand }) => printCommand(common)));
-        return run(import("./chat.ts").then(({ chatCommand }) => chatCommand(common)));
+        return run(
+          startTalk({
+            ...globalFlags(args),
+            print: args.print === true,
+            prompt: words === "" ? undefined : words,
+            outputFormat: args.outputFormat,
+            maxTurns: args.maxTurns,
+            resume: args.resume ?? (args.continue ? "latest" : undefined),
+            mcpConfig: args.mcpConfig,
+          }),
+        );
       },
     )
     .command("team", 'A team of agents: roocode team "goal", or one of its commands', (builder) => teamCommands(builder, run, behind))

@@ -20,7 +20,8 @@ export function openRoster(layout: TeamLayout): Roster {
       for (;;) {
         const before = await read();
         const after = TeamConfigSchema.parse({ ...change(before), version: 1, revision: before.revision + 1 });
-        for (const member of after.members) await makeInbox(layout, member.name);
+        const known = new Set(before.members.map((member) => member.name));
+        for (const { name } of after.members) if (!known.has(name)) await makeInbox(layout, name);
         try {
           await revisions.add(after);
         } catch (error) {
