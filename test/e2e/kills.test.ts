@@ -97,7 +97,7 @@ async function expectRightEnd(home: TestHome, model: FakeModel): Promise<void> {
   const check = await git(home.repo, ["fsck", "--strict"]);
   expect(check.exitCode, check.stderr).toBe(0);
   await eventually(async () => (await livingMembers(home)).length === 0);
-  expect(model.proxy.refused).toEqual([]);
+  model.proxy.assertLegal();
 }
 
 async function expectSuccess(run: RunningTeam): Promise<void> {
