@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
+import module from "node:module";
+import { fileURLToPath } from "node:url";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -11,4 +13,6 @@ if (!existsSync(entry)) {
   process.stderr.write("RooCode is not built yet. In its folder run: npm ci && npm run build\n");
   process.exit(2);
 }
+// Node 22 and later keep compiled code beside the build; where that cannot be written, nothing changes.
+module.enableCompileCache?.(fileURLToPath(new URL(".compiled", entry)));
 await import(entry.href);

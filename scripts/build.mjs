@@ -2,6 +2,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { lightSdk } from "./light-sdk.mjs";
+import { mergeChunks } from "./merge-chunks.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
 const { version } = JSON.parse(await readFile(`${root}package.json`, "utf8"));
@@ -21,10 +22,16 @@ const result = await build({
   external: ["@vscode/ripgrep"],
   plugins: [lightSdk],
   define: { ROOCODE_VERSION: JSON.stringify(version) },
-  // Bundled CommonJS (execa, proper-lockfile, the MCP client) still calls require for Node's own modules.
-  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  // Bundled CommonJS (execa, proper-lockfile, the MCP client) still calls require for Node's own modules. Made at the call: most files never make one.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = (id) => __createRequire(import.meta.url)(id);',
+  },
   logLevel: "warning",
 });
 await writeFile(`${root}dist/meta.json`, JSON.stringify(result.metafile));
+await mergeChunks(decodeURIComponent(`${root}dist`), result.metafile, [
+  ["src/interaction/commands/plain-print.ts", "src/interaction/commands/print.ts"],
+  ["src/interaction/commands/worker.ts"],
+]);
 const entry = result.metafile.outputs["dist/main.js"];
 process.stdout.write(`dist/main.js ${Math.round(entry.bytes / 1024)} kB, ${Object.keys(result.metafile.outputs).length} files\n`);

@@ -12,9 +12,10 @@ export const lightSdk = {
     build.onLoad({ filter: /node_modules[\\/](@anthropic-ai[\\/]sdk|openai)[\\/].*\.mjs$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8");
       const used = NAMES.filter((name) => new RegExp(`\\b(new|instanceof) ${name}\\b`).test(source));
-      if (used.length === 0) return undefined;
+      const imports = used.length > 0 ? `import { ${used.join(", ")} } from ${JSON.stringify(globals)};\n` : "";
       return {
-        contents: `import { ${used.join(", ")} } from ${JSON.stringify(globals)};\n${source}`,
+        // Bodies are strings here, and to ask for this one loads Node's web streams.
+        contents: imports + (path.endsWith("client.mjs") ? source.replaceAll("globalThis.ReadableStream", "undefined") : source),
         resolveDir: dirname(path),
         loader: "js",
       };

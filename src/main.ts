@@ -1,4 +1,5 @@
 import { reportError } from "./interaction/report-error.ts";
+import { requireFolder } from "./interaction/start-folder.ts";
 
 declare const ROOCODE_VERSION: string;
 
@@ -17,6 +18,13 @@ async function main(argv: string[]): Promise<number> {
   if (argv[0] === "team" && argv[1] === "--handover" && argv[2] !== undefined) {
     const { takeOver } = await import("./interaction/own-session.ts");
     return main(await takeOver(argv[2]));
+  }
+  requireFolder();
+  const { readPlainPrint } = await import("./interaction/commands/plain-print.ts");
+  const plain = readPlainPrint(argv);
+  if (plain) {
+    const { printCommand } = await import("./interaction/commands/print.ts");
+    return printCommand(plain);
   }
   const { runCommandLine } = await import("./interaction/commands/cli.ts");
   return runCommandLine(argv, ROOCODE_VERSION);

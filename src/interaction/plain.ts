@@ -3,16 +3,10 @@ import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../prot
 import { resultText, type ToolResult } from "../protocol/tool.ts";
 import { LineQuestions } from "./line-questions.ts";
 import { endText } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Of what a tool shows. */
 const MAX_LINES = 40;
-
-export type Terminal = {
-  input: NodeJS.ReadStream;
-  output: NodeJS.WriteStream;
-  /** Colours and cursor movement make sense. */
-  isScreen: boolean;
-};
 
 /** Lines that a person reads, and questions by readline. Owns no agent state; several agents may write to one screen. */
 export class PlainScreen {

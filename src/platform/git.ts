@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 
 export type GitResult = { exitCode: number; stdout: string; stderr: string };
@@ -37,7 +36,8 @@ function gitEnvironment(base: NodeJS.ProcessEnv = process.env, extra: NodeJS.Pro
 }
 
 /** Runs git through node:child_process (no library on the way to the first request). Never throws for a git that fails. */
-export function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  const { execFile } = await import("node:child_process");
   return new Promise((resolve, reject) => {
     // A missing folder would show as ENOENT of git itself.
     if (!existsSync(cwd)) {

@@ -1,45 +1,5 @@
-import * as z from "zod";
-import { ProvidersSchema } from "../engine/providers/settings.ts";
 import { readTextOrUndefined } from "../platform/files.ts";
-import { PERMISSION_MODES } from "../protocol/permission.ts";
-import { BACKEND_KINDS } from "../protocol/team.ts";
-
-const ToolsSchema = z.object({
-  allowWrite: z.boolean().optional(),
-  allowBash: z.boolean().optional(),
-  bashTimeout: z.int().min(1).max(600_000).optional(),
-});
-const TeamSchema = z.object({
-  teammates: z.int().min(1).max(16).optional(),
-  backend: z.enum(["auto", ...BACKEND_KINDS]).optional(),
-  check: z.string().optional(),
-  orphanTimeoutMs: z.int().min(0).optional(),
-});
-
-/** Settings of one level. Sections that a room owns are checked by that room; here they only have to be there. */
-const SettingsSchema = z.looseObject({
-  model: z.string().optional(),
-  providers: ProvidersSchema.optional(),
-  permissionMode: z.enum(PERMISSION_MODES).optional(),
-  permissions: z.looseObject({}).optional(),
-  addDirs: z.array(z.string()).optional(),
-  tools: ToolsSchema.optional(),
-  hooks: z.unknown().optional(),
-  mcpServers: z.unknown().optional(),
-  sandbox: z.unknown().optional(),
-  team: TeamSchema.optional(),
-  enableVerificationAgent: z.boolean().optional(),
-});
-export type Settings = Pick<
-  z.output<typeof SettingsSchema>,
-  "model" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team"
->;
-
-const KNOWN_KEYS = new Set(Object.keys(SettingsSchema.shape));
-const SECTIONS = [
-  ["tools", new Set(Object.keys(ToolsSchema.shape))],
-  ["team", new Set(Object.keys(TeamSchema.shape))],
-] as const;
+import type { Settings } from "./settings-schema.ts";
 
 const WITHOUT_EFFECT = ["hooks", "sandbox", "enableVerificationAgent"];
 
@@ -97,16 +57,17 @@ async function readLevel(path: string): Promise<Level> {
   if (typeof raw !== "object" || Array.isArray(raw))
     return { settings: {}, warnings: [`${path}: settings are a map of keys. The file is ignored.`] };
 
+  const { SettingsSchema, TeamSchema, ToolsSchema } = await import("./settings-schema.ts");
   const warnings: string[] = [];
   const known: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(raw)) {
     const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     if (WITHOUT_EFFECT.includes(name)) warnings.push(`${path}:${lineOf(text, key)}: "${key}" has no effect in this version.`);
-    if (KNOWN_KEYS.has(name)) known[name] = value;
+    if (Object.hasOwn(SettingsSchema.shape, name)) known[name] = value;
     else warnings.push(`${path}:${lineOf(text, key)}: there is no setting "${key}".`);
   }
-  for (const [section, fields] of SECTIONS)
-    for (const key of unknownFields(known[section], fields))
+  for (const [section, schema] of Object.entries({ tools: ToolsSchema, team: TeamSchema }))
+    for (const key of unknownFields(known[section], schema.shape))
       warnings.push(`${path}:${lineOf(text, section, key)}: there is no setting "${section}.${key}".`);
   const parsed = SettingsSchema.safeParse(known);
   if (parsed.success) return { settings: parsed.data, warnings };
@@ -118,8 +79,8 @@ async function readLevel(path: string): Promise<Level> {
   return { settings: SettingsSchema.parse(rest), warnings };
 }
 
-function unknownFields(section: unknown, fields: ReadonlySet<string>): string[] {
-  return typeof section === "object" && section !== null ? Object.keys(section).filter((key) => !fields.has(key)) : [];
+function unknownFields(section: unknown, fields: object): string[] {
+  return typeof section === "object" && section !== null ? Object.keys(section).filter((key) => !Object.hasOwn(fields, key)) : [];
 }
 
 /** Where the key stands that the path leads to, or the last of its parents that is found. Both spellings of a key are looked for. */

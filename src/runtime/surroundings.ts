@@ -1,12 +1,14 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { homedir, release, type } from "node:os";
-import { resolve } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 import type { Environment } from "../engine/system-prompt.ts";
 import { exists } from "../platform/files.ts";
-import { isTracked } from "../platform/git.ts";
 import { type DataPaths, dataPaths, projectPaths } from "../platform/paths.ts";
 import { findRepository, type Repository } from "../platform/repository.ts";
+import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { loadSettings, type Settings } from "./settings.ts";
+import { loadSettings } from "./settings.ts";
+import type { Settings } from "./settings-schema.ts";
 
 /** Global flags; they beat the environment, which beats settings. */
 export type GlobalFlags = {
@@ -40,6 +42,7 @@ export type Surroundings = {
 export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flags: GlobalFlags): Promise<Surroundings> {
   const home = env.HOME ?? homedir();
   const data = dataPaths(home, env.ROOCODE_HOME);
+  refuseUnusable(data.root, env.ROOCODE_HOME === undefined ? "HOME" : "ROOCODE_HOME");
   const repository = findRepository(cwd);
   const root = repository?.top ?? cwd;
   const projectRoot = repository?.primary ?? cwd;
@@ -58,6 +61,27 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
     project: projectDirs.map(inProject),
   };
   return { cwd, home, env, data, repository, root, projectRoot, settings, isLocalForeign, addDirs, warnings, flags };
+}
+
+/** git loads for those who have such a file. */
+async function isTracked(folder: string, file: string): Promise<boolean> {
+  const { isTracked: isInIndex } = await import("../platform/git.ts");
+  return isInIndex(folder, file);
+}
+
+/** The data folder, or the nearest folder above it that is there, must be a folder that can be written to. */
+function refuseUnusable(root: string, variable: string): void {
+  const mend = `Set ${variable} to the full path of a folder that you may write to.`;
+  // Teammates run elsewhere: a path from here would lead them to another place.
+  if (!isAbsolute(root)) throw new UserError(`The data folder ${root} is not a full path. ${mend}`);
+  let nearest = root;
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  if (!statSync(nearest).isDirectory()) throw new UserError(`The data folder can't be ${root}: ${nearest} is a file. ${mend}`);
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new UserError(`The data folder ${root} can't be written to. ${mend}`, { cause: error });
+  }
 }
 
 export function environmentOf({ cwd, repository }: Surroundings): Environment {

@@ -90,7 +90,7 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
         continue;
       }
       if (await someoneMoves()) {
-        await mail.untilWork(AbortSignal.any([signal, AbortSignal.timeout(options.monitorMs)]));
+        await mail.untilWork(signal, options.monitorMs);
         continue;
       }
       const tasks = await bus.tasks.list();

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-
 export type RipgrepResult = { exitCode: number; stdout: string; stderr: string; truncated: boolean };
 
 /**
@@ -18,13 +16,14 @@ export async function findRipgrep(env: NodeJS.ProcessEnv = process.env): Promise
 }
 
 /** Runs ripgrep with bounded output; what comes after `maxCharacters` is dropped and the process ended. */
-export function runRipgrep(
+export async function runRipgrep(
   file: string,
   args: readonly string[],
   cwd: string,
   maxCharacters: number,
   signal?: AbortSignal,
 ): Promise<RipgrepResult> {
+  const { spawn } = await import("node:child_process");
   return new Promise((resolve, reject) => {
     // No user configuration: RIPGREP_CONFIG_PATH could add --pre, which runs programs.
     const child = spawn(file, ["--no-config", ...args], { cwd, stdio: ["ignore", "pipe", "pipe"], ...(signal ? { signal } : {}) });

@@ -14,6 +14,9 @@ const schema = z.strictObject({
   plan_mode_required: z.boolean().optional(),
 });
 
+/** A teammate has all tools: both names say so, and models that know other harnesses send the second. */
+const TEAMMATE_TYPES = new Set(["worker", "general-purpose"]);
+
 export type TeammateRequest = { name: string; prompt: string; description: string; model?: string; permissionMode?: PermissionMode };
 
 /** Starts teammates; `spawnTeammate` answers with what the model should know, or throws a UserError with the reason. */
@@ -30,7 +33,7 @@ export function agentTool(spawnTeammate: (request: TeammateRequest, signal: Abor
     isConcurrencySafe: () => true,
     async run(input, { signal }) {
       if (input.name === undefined) return errorResult("Give a name: here the Agent tool starts teammates only.");
-      if (input.subagent_type !== undefined && input.subagent_type !== "worker")
+      if (input.subagent_type !== undefined && !TEAMMATE_TYPES.has(input.subagent_type))
         return errorResult(`There is no teammate type "${input.subagent_type}". Leave subagent_type out.`);
       if (input.plan_mode_required)
         return errorResult("plan_mode_required is not supported yet. Ask the teammate in its prompt to send you its plan first.");

@@ -4,20 +4,24 @@ import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
+import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
 
 /** Reads the command line and runs one command; resolves with its exit code. */
-export async function runCommandLine(argv: readonly string[], version: string): Promise<number> {
+export async function runCommandLine(argv: readonly string[], version: string, startTalk = talk): Promise<number> {
   let exitCode = 0;
   const run = (command: Promise<number>) =>
     command.then((code) => {
       exitCode = code;
     });
 
-  await yargs([...argv])
+  // yargs would take a command's word behind "--" for the command.
+  const end = argv.indexOf("--");
+  const behind = end < 0 ? [] : argv.slice(end + 1);
+
+  await yargs(end < 0 ? [...argv] : argv.slice(0, end))
     .scriptName("roocode")
     .usage('$0 [prompt]\n\nA coding agent in the terminal, and a team of them: roocode team "goal"')
-    .parserConfiguration({ "populate--": true })
     .options({
       model: { type: "string", describe: "Model, as [provider/]id or sonnet, opus, haiku", global: true },
       "permission-mode": { choices: PERMISSION_MODES, describe: "What needs asking", global: true },
@@ -39,17 +43,21 @@ export async function runCommandLine(argv: readonly string[], version: string): 
           .option("mcp-config", MCP_CONFIG)
           .option("verbose", { type: "boolean", hidden: true }),
       (args) => {
-        const words = [...(args.prompt ?? []), ...doubleDash(args)].join(" ");
-        const common = {
-          ...args,
-          prompt: words === "" ? undefined : words,
-          resume: args.resume ?? (args.continue ? "latest" : undefined),
-        };
-        if (args.print) return run(import("./print.ts").then(({ printCommand }) => printCommand(common)));
-        return run(import("./chat.ts").then(({ chatCommand }) => chatCommand(common)));
+        const words = [...(args.prompt ?? []), ...behind].join(" ");
+        return run(
+          startTalk({
+            ...globalFlags(args),
+            print: args.print === true,
+            prompt: words === "" ? undefined : words,
+            outputFormat: args.outputFormat,
+            maxTurns: args.maxTurns,
+            resume: args.resume ?? (args.continue ? "latest" : undefined),
+            mcpConfig: args.mcpConfig,
+          }),
+        );
       },
     )
-    .command("team", 'A team of agents: roocode team "goal", or one of its commands', (builder) => teamCommands(builder, run, doubleDash))
+    .command("team", 'A team of agents: roocode team "goal", or one of its commands', (builder) => teamCommands(builder, run, behind))
     .command(
       "worker",
       "Be a teammate in this terminal",
@@ -100,13 +108,8 @@ export async function runCommandLine(argv: readonly string[], version: string): 
     .strict()
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new UserError(`${message} See: roocode --help`);
+      throw error ?? new UserError(`${message.replaceAll(/\s*\n\s*/g, " ")} See: roocode --help`);
     })
     .parseAsync();
   return exitCode;
-}
-
-function doubleDash(args: Record<string, unknown>): string[] {
-  const rest = args["--"];
-  return Array.isArray(rest) ? rest.map(String) : [];
 }

@@ -23,7 +23,7 @@ const write = (text: string) => process.stdout.write(text);
 const here = () => readSurroundings(process.cwd(), process.env, {});
 
 /** `roocode team …`; each command loads what it needs when it runs. */
-export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<string, unknown>) => string[]): Argv {
+export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Argv {
   return cli
     .command(
       "$0 [goal..]",
@@ -41,9 +41,12 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
           .option("print", PRINT)
           .option("output-format", OUTPUT_FORMAT),
       (args) => {
-        const teammates = checkedTeammates(args.teammates);
-        const goal = [...(args.goal ?? []), ...doubleDash(args)].join(" ");
-        return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, ...globalFlags(args), teammates, goal })));
+        const goal = [...(args.goal ?? []), ...behind].join(" ");
+        return run(
+          import("./team.ts").then(({ teamCommand }) =>
+            teamCommand({ ...args, ...globalFlags(args), teammates: teammateCount(args.teammates), goal }),
+          ),
+        );
       },
     )
     .command("list", "Teams that run or were kept", json, ({ json: asJson }) =>
@@ -59,16 +62,16 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
       (args) => run(import("./team-look.ts").then(async ({ showLog }) => showLog((await here()).data, args.team, args, write))),
     )
     .command(
-      "send <team> <member> <text..>",
+      "send <team> <member> [text..]",
       "Write to a teammate",
       (builder) =>
         named(builder)
           .positional("member", { type: "string", demandOption: true, describe: "Name of the teammate" })
-          .positional("text", { type: "string", array: true, demandOption: true, describe: "What it reads, as the lead's words" }),
+          .positional("text", { type: "string", array: true, describe: "What it reads, as the lead's words" }),
       (args) =>
         run(
           import("./team-act.ts").then(async ({ sendToMember }) =>
-            sendToMember(await here(), args.team, args.member, [...args.text, ...doubleDash(args)].join(" "), args.json, write),
+            sendToMember(await here(), args.team, args.member, [...(args.text ?? []), ...behind].join(" "), args.json, write),
           ),
         ),
     )
@@ -85,15 +88,14 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
           .option("coordinator", COORDINATOR)
           .option("print", PRINT)
           .option("output-format", OUTPUT_FORMAT),
-      (args) => {
-        const teammates = checkedTeammates(args.teammates);
-        return run(
+      (args) =>
+        run(
           Promise.all([import("./team.ts"), import("../../runtime/team-resume.ts")]).then(async ([{ lead }, { resumeTeam }]) => {
+            const teammates = teammateCount(args.teammates);
             const resumed = await resumeTeam(await readSurroundings(process.cwd(), process.env, globalFlags(args)), args.team);
             return lead(resumed.surroundings, resumed, { ...args, teammates }, resumed.note);
           }),
-        );
-      },
+        ),
     )
     .command(
       "clean <team>",
@@ -108,6 +110,11 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
     );
 }
 
+function teammateCount(count: number | undefined): number | undefined {
+  if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= MAX_TEAMMATES)) return count;
+  throw new UserError(`--teammates is a whole number from 1 to ${MAX_TEAMMATES}: how many may run at once.`);
+}
+
 function json<Options>(builder: Argv<Options>) {
   return builder.option("json", { type: "boolean", default: false, describe: "Print JSON" });
 }
@@ -118,11 +125,4 @@ function named<Options>(builder: Argv<Options>) {
 
 function teamName<Options>(builder: Argv<Options>) {
   return builder.positional("team", { type: "string", demandOption: true, describe: "Name of the team" });
-}
-
-/** What is no number would be no cap at all. */
-function checkedTeammates(count: number | undefined): number | undefined {
-  if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > MAX_TEAMMATES))
-    throw new UserError(`--teammates is a whole number from 1 to ${MAX_TEAMMATES}.`);
-  return count;
 }

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
@@ -83,6 +83,8 @@ async function runInFront(
   progress: (text: string) => void,
 ): Promise<ToolResult> {
   const started = performance.now();
+  // Loaded with the first command: a start up to the first request runs none.
+  const { spawn } = await import("node:child_process");
   const [file = "bash", ...args] = shellArguments(`trap 'pwd -P >&3 2>/dev/null' EXIT\n${command}`, options);
   const child = spawn(file, args, { cwd: state.cwd, env: options.env, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe"] });
   const output = new ShellOutput(outputPath(options, callId));
@@ -131,7 +133,7 @@ async function runInFront(
 }
 
 /** The pipes' end, or a short while: what the ended process wrote is in the pipe by now. */
-async function drained(child: ReturnType<typeof spawn>): Promise<void> {
+async function drained(child: ChildProcess): Promise<void> {
   if (child.stdout?.readableEnded && child.stderr?.readableEnded) return;
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, DRAIN_MS);
@@ -142,7 +144,8 @@ async function drained(child: ReturnType<typeof spawn>): Promise<void> {
   });
 }
 
-function startInBackground(command: string, state: ShellState, options: BashOptions, callId: string): ToolResult {
+async function startInBackground(command: string, state: ShellState, options: BashOptions, callId: string): Promise<ToolResult> {
+  const { spawn } = await import("node:child_process");
   const path = outputPath(options, callId);
   const fd = openSync(path, "w", 0o600);
   const [file = "bash", ...args] = shellArguments(command, options);
@@ -162,10 +165,10 @@ function startInBackground(command: string, state: ShellState, options: BashOpti
   );
 }
 
-/** One plain command that only looks: it may run beside others. No judgement on safety, which decides for itself. */
+/** One plain command that only looks, a remark behind it or not: it may run beside others. No judgement on safety, which decides for itself. */
 function looksIndependent(command: string): boolean {
   return (
-    /^[\w\s./@:=,+~^%'"*?-]+$/.test(command) &&
+    /^[\w \t./@:=,+~^%'"*?-]+$/.test(command.trim().replace(/[ \t]#.*$/, "")) &&
     /^\s*(?:ls|cat|head|tail|wc|stat|file|pwd|sleep|echo|rg|grep|du|git (?:status|log|show|diff|blame|ls-files|rev-parse))\b/.test(command)
   );
 }

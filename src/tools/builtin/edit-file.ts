@@ -66,7 +66,7 @@ export function editFileTool(state: FileState): Tool {
 
       await writeAtomic(target, fromByteString(after), { mode: found.mode & 0o7777 });
       await state.remember(target);
-      const diff = fileDiff(shown, bytes.toString("utf8"), fromByteString(after).toString("utf8"));
+      const diff = await fileDiff(shown, bytes.toString("utf8"), fromByteString(after).toString("utf8"));
       return textResult(`Edited ${shown}.\n${diff.type === "diff" ? diff.patch.slice(0, 4_000) : ""}`.trimEnd(), diff);
     },
   });

@@ -29,7 +29,7 @@ export function writeFileTool(state: FileState): Tool {
       if (!before) {
         await writeAtomic(target, input.content, { mode: 0o666 & ~process.umask() });
         await state.remember(target);
-        return textResult(`Created ${shown} (${lineCount(input.content)} lines).`, fileDiff(shown, "", input.content));
+        return textResult(`Created ${shown} (${lineCount(input.content)} lines).`, await fileDiff(shown, "", input.content));
       }
       const status = await state.check(target);
       if (status === "unread") return errorResult(`${shown} exists and was not read yet. Read it first, then write.`);
@@ -42,7 +42,7 @@ export function writeFileTool(state: FileState): Tool {
       const content = `${encoding === "utf-8-bom" ? "\uFEFF" : ""}${withEndingsOf(old, input.content.replace(/^\uFEFF/, ""))}`;
       await writeAtomic(target, content, { mode: before.mode });
       await state.remember(target);
-      return textResult(`Wrote ${shown} (${lineCount(content)} lines).`, fileDiff(shown, old, content));
+      return textResult(`Wrote ${shown} (${lineCount(content)} lines).`, await fileDiff(shown, old, content));
     },
   });
 }

@@ -1,0 +1,242 @@
+// Run by scripts/bench. All files go to one temporary folder, its HOME and tmux sockets included, which is removed at the end.
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startModel } from "./bench-model.mjs";
+import { benchTeam } from "./bench-team.mjs";
+
+const quick = process.argv.includes("--quick");
+const rounds = quick ? 5 : 15;
+const roocode = fileURLToPath(new URL("../bin/roocode.js", import.meta.url));
+const temporary = mkdtempSync(join(tmpdir(), "roocode-bench-"));
+const place = {
+  home: join(temporary, "home"),
+  repo: join(temporary, "repo"),
+  tmux: join(temporary, "tmux"),
+  out: join(temporary, "out.txt"),
+};
+for (const folder of [place.home, place.repo, place.tmux]) mkdirSync(folder);
+const model = await startModel();
+const rows = [];
+
+try {
+  makeRepository();
+  await startUp();
+  await reads();
+  await fan();
+  for (const backend of hasTmux() ? ["process", "tmux"] : ["process"]) {
+    for (const size of quick ? [1, 4] : [1, 4, 8]) {
+      rows.push(...(await benchTeam({ model, backend, size, idleMs: quick ? 3_000 : 10_000, roocode, place, environment })));
+    }
+  }
+  print();
+} finally {
+  model.close();
+  rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function startUp() {
+  const floor = { argv: ["-e", "0"] };
+  const version = { argv: [roocode, "--version"] };
+  const runs = [floor, version, ...["anthropic", "openai"].map((protocol) => ({ protocol, argv: [roocode, "-p", "hello"] }))];
+  for (const run of runs) {
+    run.results = [];
+    await untilFirstRequest(run);
+  }
+  for (let round = 0; round < rounds; round += 1) for (const run of runs) run.results.push(await untilFirstRequest(run));
+  const ratio = (run, what) => median(run.results.map((one, round) => one[what] / floor.results[round][what]));
+  const [, , anthropic, openai] = runs;
+  rows.push([
+    "node -e 0: CPU, wall",
+    `${Math.round(median(floor.results.map((one) => one.cpu)))} ms, ${Math.round(median(floor.results.map((one) => one.wall)))} ms`,
+  ]);
+  rows.push(["roocode --version: CPU", times(ratio(version, "cpu")), "<= 1.5 x", ratio(version, "cpu") <= 1.5]);
+  for (const run of [anthropic, openai]) {
+    rows.push([`-p to the first request, ${run.protocol}: CPU`, times(ratio(run, "cpu")), "<= 3 x (aim 2.5)", ratio(run, "cpu") <= 3]);
+    rows.push([`-p to the first request, ${run.protocol}: wall`, times(ratio(run, "wall")), "<= 3 x (aim 2.5)", ratio(run, "wall") <= 3]);
+  }
+}
+
+/** The process is ended as soon as the server has its body, so that bash counts the CPU up to there. */
+async function untilFirstRequest({ argv, protocol }) {
+  const file = join(temporary, "time.txt");
+  const script = 'TIMEFORMAT="%3U %3S"; { time "$@" 2>&3; } 3>/dev/null 2>"$TIMES"';
+  const started = performance.now();
+  const child = spawn("bash", ["-c", script, "bash", process.execPath, ...argv], {
+    cwd: place.repo,
+    env: { ...environment(protocol), TIMES: file },
+    stdio: "ignore",
+  });
+  let at;
+  model.answer = (request) => {
+    at = request.at;
+    for (const pid of childrenOf(child.pid)) process.kill(pid, "SIGKILL");
+    return undefined;
+  };
+  await new Promise((resolve) => child.once("exit", resolve));
+  at ??= performance.now();
+  const [user, system] = readFileSync(file, "utf8").trim().split("\n").at(-1).split(" ").map(Number);
+  return { cpu: (user + system) * 1000, wall: at - started };
+}
+
+async function reads() {
+  const turns = 50;
+  const peak = { pss: 0, rss: 0 };
+  for (const protocol of ["anthropic", "openai"]) {
+    let turn = 0;
+    const { requests } = await runPrint(protocol, (pid) => {
+      turn += 1;
+      if (turn % 10 === 0) {
+        peak.pss = Math.max(peak.pss, memoryOf(pid).pss);
+        peak.rss = Math.max(peak.rss, peakRssOf(pid));
+      }
+      return turn <= turns ? { calls: [{ name: "ReadFile", input: { path: `file${turn % 20}.js` } }] } : { text: "Done." };
+    });
+    const first = requests[0];
+    const prefix = JSON.stringify([first.body.tools, first.body.system ?? first.body.messages[0]]).length;
+    rows.push([
+      `first body, ${protocol}: all, system + tools`,
+      `${kilobytes(first.bytes)}, ${kilobytes(prefix)}`,
+      "<= 16 KB",
+      first.bytes <= 16 * 1024,
+    ]);
+    const good = requests.slice(1).filter((one, index) => continues(requests[index].body, one.body)).length;
+    rows.push([
+      `append-only, ${turns} reads, ${protocol}`,
+      `${good} of ${requests.length - 1}`,
+      "all",
+      good === requests.length - 1 && good === turns,
+    ]);
+    const gaps = requests.slice(1).map((one, index) => one.at - requests[index].end);
+    const tail = median(gaps.slice(-20));
+    rows.push([
+      `gap a read turn, ${protocol}: median, first 20, last 20`,
+      `${ms(median(gaps))}, ${ms(median(gaps.slice(0, 20)))}, ${ms(tail)}`,
+      "<= 5 ms, flat",
+      median(gaps) <= 5 && tail <= 1.5 * median(gaps.slice(0, 20)),
+    ]);
+  }
+  rows.push([
+    `peak memory, ${turns} reads: PSS, RSS`,
+    `${megabytes(peak.pss)}, ${megabytes(peak.rss)}`,
+    "PSS <= 75 MB",
+    peak.pss <= 75 * 1024,
+  ]);
+}
+
+async function fan() {
+  const results = [];
+  for (let round = 0; round < (quick ? 2 : 5); round += 1) {
+    let turn = 0;
+    const { requests } = await runPrint("anthropic", () => {
+      turn += 1;
+      return turn > 1
+        ? { text: "Done." }
+        : { calls: Array.from({ length: 8 }, (_, index) => ({ name: "Bash", input: { command: `sleep 0.5 # ${index}` } })) };
+    });
+    results.push(requests[1].at - requests[0].end);
+  }
+  rows.push(["8 parallel `sleep 0.5`", `${(median(results) / 1000).toFixed(2)} s`, "<= 0.70 s", median(results) <= 700]);
+}
+
+async function runPrint(protocol, answer) {
+  const from = model.requests.length;
+  const argv = [roocode, "-p", "Look at the files.", "--permission-mode", "bypassPermissions", "--max-turns", "200"];
+  const child = spawn(process.execPath, argv, { cwd: place.repo, env: environment(protocol), stdio: ["ignore", "ignore", "inherit"] });
+  model.answer = () => answer(child.pid);
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  if (code !== 0) throw new Error(`roocode -p ended with ${code}`);
+  return { requests: model.requests.slice(from) };
+}
+
+/** Cache marks move along; all else of the earlier body must stand at the head of the later one, byte for byte. */
+function continues(before, after) {
+  const plain = (value) => JSON.stringify(value, (key, inner) => (key === "cache_control" ? undefined : inner));
+  if (plain([before.tools, before.system]) !== plain([after.tools, after.system])) return false;
+  return plain(after.messages).startsWith(plain(before.messages).slice(0, -1)) && after.messages.length > before.messages.length;
+}
+
+function makeRepository() {
+  for (let index = 0; index < 20; index += 1)
+    writeFileSync(join(place.repo, `file${index}.js`), `export const value${index} = ${index};\n`);
+  const git = (...args) =>
+    execFileSync("git", ["-c", "user.name=bench", "-c", "user.email=bench@localhost", ...args], { cwd: place.repo, stdio: "ignore" });
+  git("init", "-q", "-b", "main");
+  git("add", "-A");
+  git("commit", "-qm", "start");
+}
+
+function environment(protocol = "anthropic") {
+  const { PATH } = process.env;
+  return {
+    PATH,
+    HOME: place.home,
+    TMPDIR: temporary,
+    TMUX_TMPDIR: place.tmux,
+    LANG: "C.UTF-8",
+    SHELL: "/bin/bash",
+    TERM: "xterm-256color",
+    ...model.env(protocol),
+  };
+}
+
+function hasTmux() {
+  try {
+    execFileSync("tmux", ["-V"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function childrenOf(pid) {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  );
+}
+
+function memoryOf(pid) {
+  return { pss: Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))[1]) };
+}
+
+function peakRssOf(pid) {
+  return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]);
+}
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+}
+
+function print() {
+  const table = [
+    ["figure", "here", "target", "met"],
+    ...rows.map(([name, value, target = "", met]) => [name, value, target, met === undefined ? "" : met ? "yes" : "NO"]),
+  ];
+  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
+  process.stdout.write(
+    `node ${process.versions.node}, ${availableParallelism()} cores, load ${loadavg()[0].toFixed(1)}, ${rounds} rounds\n`,
+  );
+  for (const row of table)
+    process.stdout.write(
+      `${row
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join("  ")
+        .trimEnd()}\n`,
+    );
+}
+
+function times(value) {
+  return `${value.toFixed(2)} x`;
+}
+function ms(value) {
+  return `${value.toFixed(1)} ms`;
+}
+function kilobytes(bytes) {
+  return `${(bytes / 1024).toFixed(1)} KB`;
+}
+function megabytes(kilo) {
+  return `${(kilo / 1024).toFixed(0)} MB`;
+}

@@ -1,0 +1,38 @@
+import * as z from "zod";
+import { ProvidersSchema } from "../engine/providers/settings.ts";
+import { PERMISSION_MODES } from "../protocol/permission.ts";
+import { BACKEND_KINDS } from "../protocol/team.ts";
+
+export const ToolsSchema = z.object({
+  allowWrite: z.boolean().optional(),
+  allowBash: z.boolean().optional(),
+  bashTimeout: z.int().min(1).max(600_000).optional(),
+});
+export const TeamSchema = z.object({
+  teammates: z.int().min(1).max(16).optional(),
+  backend: z.enum(["auto", ...BACKEND_KINDS]).optional(),
+  check: z.string().optional(),
+  orphanTimeoutMs: z.int().min(0).optional(),
+});
+
+/**
+ * Settings of one level. In a file of its own: most runs find no settings, and building the schema costs milliseconds.
+ * Sections that a room owns are checked by that room; here they only have to be there.
+ */
+export const SettingsSchema = z.looseObject({
+  model: z.string().optional(),
+  providers: ProvidersSchema.optional(),
+  permissionMode: z.enum(PERMISSION_MODES).optional(),
+  permissions: z.looseObject({}).optional(),
+  addDirs: z.array(z.string()).optional(),
+  tools: ToolsSchema.optional(),
+  hooks: z.unknown().optional(),
+  mcpServers: z.unknown().optional(),
+  sandbox: z.unknown().optional(),
+  team: TeamSchema.optional(),
+  enableVerificationAgent: z.boolean().optional(),
+});
+export type Settings = Pick<
+  z.output<typeof SettingsSchema>,
+  "model" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team"
+>;
