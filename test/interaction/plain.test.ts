@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { PlainScreen } from "../../src/interaction/plain.ts";
 import type { Terminal } from "../../src/interaction/terminal.ts";
 
@@ -82,17 +82,18 @@ describe("the plain screen", () => {
     await new Promise((resolve) => setImmediate(resolve));
     type("a");
     type("y");
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await vi.waitFor(() => expect(text().split("[y]es").length).toBe(3));
     type("y");
     expect(await answer).toBe("yes");
     expect(text()).not.toContain("[a]lways");
   });
 
   test("a question that was answered elsewhere ends without an answer; so does one at the end of the input", async () => {
-    const { plain, end } = screen();
+    const { plain, end, text } = screen();
     const elsewhere = new AbortController();
     const first = plain.ask("one? ", elsewhere.signal);
-    setTimeout(() => elsewhere.abort(), 5);
+    await vi.waitFor(() => expect(text()).toContain("one? "));
+    elsewhere.abort();
     expect(await first).toBeUndefined();
     const second = plain.ask("two? ");
     end();
