@@ -7,6 +7,7 @@ import { userText } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type TeamBus, type TeamStep } from "../protocol/team.ts";
 import type { IntegratorJob } from "../team/converge/converge.ts";
+import { commandMark } from "../team/left-commands.ts";
 import { sendMessageTool } from "../team/tools/send-message.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import { bashTool } from "../tools/builtin/bash.ts";
@@ -63,7 +64,7 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
     ],
     pending: options.pending,
     askHuman: options.askHuman,
-    shellEnv: await identity(job.worktree),
+    shellEnv: { ...(await identity(job.worktree)), ...commandMark({ worktreePath: job.worktree }) },
     scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
   });
   let end: LoopComplete | undefined;

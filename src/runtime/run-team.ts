@@ -1,5 +1,4 @@
 import { rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
@@ -15,7 +14,7 @@ import { INTEGRATOR, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
 import type { WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { makeBackend, spawnContext, worktreeLock } from "./team-backend.ts";
+import { integrationPath, makeBackend, spawnContext, worktreeLock } from "./team-backend.ts";
 import type { NewTeam } from "./team-create.ts";
 import { fileAway, stopMembers } from "./team-end.ts";
 
@@ -109,7 +108,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
           bus,
           checkout: ground.checkout,
           primary: ground.primary,
-          integrationPath: join(surroundings.data.teamWorktrees(ground.primary, team.name), ".integration"),
+          integrationPath: integrationPath(surroundings, ground.primary, team.name),
           worktreeLock: worktreeLock(surroundings, ground.primary),
           includeFile: projectPaths(ground.primary).worktreeInclude,
           ...(guidance === undefined ? {} : { guidance }),

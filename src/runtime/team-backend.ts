@@ -9,6 +9,7 @@ import { inProcessBackend } from "../team/backends/in-process.ts";
 import { processBackend, type UntilReady } from "../team/backends/process.ts";
 import { tmuxBackend } from "../team/backends/tmux.ts";
 import type { Boot } from "../team/boot.ts";
+import { INTEGRATION } from "../team/clean.ts";
 import { type SpawnContext, untilReady } from "../team/spawn.ts";
 import { startWorker, type WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -115,6 +116,11 @@ export function spawnContext({
     onStep,
     onNote,
   };
+}
+
+/** Where the branches of a team are merged. */
+export function integrationPath({ data }: Surroundings, primary: string, team: string): string {
+  return join(data.teamWorktrees(primary, team), INTEGRATION);
 }
 
 /** One lock for all worktrees of a repository, whichever team makes them. */

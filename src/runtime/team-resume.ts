@@ -4,11 +4,12 @@ import { UserError } from "../protocol/errors.ts";
 import { LEAD, type TeamConfig } from "../protocol/team.ts";
 import { type BackendChoice, detectBackend } from "../team/backends/detect.ts";
 import { openFileBus, readTeam } from "../team/bus/file/open.ts";
+import { endLeftCommands } from "../team/left-commands.ts";
 import { teamFolder } from "./find-team.ts";
 import { dropHalfMembers } from "./half-members.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { readSurroundings } from "./surroundings.ts";
-import { backendFacts, worktreeLock } from "./team-backend.ts";
+import { backendFacts, integrationPath, worktreeLock } from "./team-backend.ts";
 import type { NewTeam } from "./team-create.ts";
 import { teamGround } from "./team-preflight.ts";
 import { statusText, teamStatus } from "./team-status.ts";
@@ -40,6 +41,8 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
       backend: choice,
     };
   });
+  // Of a Converge in which the last lead was killed.
+  await endLeftCommands({ worktreePath: integrationPath(surroundings, ground.primary, name) });
   const half = await dropHalfMembers(bus.roster, {
     teamFolder: folder,
     primary: ground.primary,

@@ -8,6 +8,9 @@ import { UserError } from "../protocol/errors.ts";
 import type { TeamBus, TeammateInfo } from "../protocol/team.ts";
 import { pruneRescued, rescueCommit, rescueRef, rescueWorktree, unsavedIn } from "./rescue.ts";
 
+/** Folder of the integration worktree, beside those of the members: no member can have this name. */
+export const INTEGRATION = ".integration";
+
 export type CleanOptions = {
   bus: TeamBus;
   primary: string;
@@ -39,7 +42,7 @@ export async function cleanTeam(options: CleanOptions): Promise<Cleaned> {
     (result.isKept ? kept : removed).push(member.name);
     lines.push(`${member.name}: ${result.text}`);
   }
-  const integration = join(worktrees, ".integration");
+  const integration = join(worktrees, INTEGRATION);
   if (kept.length === 0 && (await exists(integration))) {
     const text = await saveIntegration(integration, primary, team.name, team.baseBranch);
     if (text !== undefined) lines.push(text);

@@ -21,11 +21,10 @@ const FLAGS = ["-p", "--name", "kill", "--backend", "process", "--permission-mod
 const endless = () => `sleep ${randomInt(100_000, 900_000)}`;
 
 function twoTasks(command?: string): PlanInput {
-  const prompt = "Do your task.";
   return {
     teammates: [
-      { name: "alice", prompt },
-      { name: "bob", prompt },
+      { name: "alice", prompt: "You are alice." },
+      { name: "bob", prompt: "You are bob." },
     ],
     tasks: [
       {
