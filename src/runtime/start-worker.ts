@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
 import { commitAll, identity } from "../platform/commit.ts";
@@ -58,6 +59,7 @@ export async function startWorker(
 
   const headAtClaim = new Map<string, string>();
   const beforeComplete = (task: TeamTask) => completion(task, info, headAtClaim, save);
+  const isLeadAlive = leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info);
   let opened: OpenedAgent | undefined;
   const relay = new PermissionRelay(
     bus.mailbox,
@@ -69,6 +71,9 @@ export async function startWorker(
         at: new Date().toISOString(),
         ...(what ? { detail: what } : {}),
       }),
+    async (stop) => {
+      while (!stop.aborted && (await isLeadAlive())) await sleep(LEAD_CHECK_MS, undefined, { signal: stop }).catch(() => undefined);
+    },
     screen.askHuman,
   );
 
@@ -141,7 +146,7 @@ export async function startWorker(
         control,
         save,
         newCommits: commitReporter(info, agent.isNew),
-        isLeadAlive: leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info),
+        isLeadAlive,
         onEvent: (event) => {
           log.add(self, event);
           screen.event(event);

@@ -12,6 +12,7 @@ export class PermissionRelay {
   readonly #ownPane: AskHuman | undefined;
   readonly #alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
   readonly #onWait: (what: string | undefined) => Promise<void>;
+  readonly #untilLeadIsGone: (signal: AbortSignal) => Promise<void>;
   readonly #open = new Map<string, (response: Response) => void>();
   /** Of the lead, by question: one may be here before the question is open. */
   readonly #answers = new Map<string, Response>();
@@ -21,9 +22,12 @@ export class PermissionRelay {
     alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>,
     /** What the member waits for, for its status; undefined when it goes on. */
     onWait: (what: string | undefined) => Promise<void>,
+    /** Resolves when no lead lives, or on abort. A question to a lead that is gone is lost with it. */
+    untilLeadIsGone: (signal: AbortSignal) => Promise<void>,
     ownPane?: AskHuman,
   ) {
     this.#onWait = onWait;
+    this.#untilLeadIsGone = untilLeadIsGone;
     this.#mailbox = mailbox;
     this.#alwaysRule = alwaysRule;
     this.#ownPane = ownPane;
@@ -46,13 +50,14 @@ export class PermissionRelay {
       ...(alwaysRule === undefined ? {} : { alwaysRule }),
     });
     await this.#onWait(`an answer: ${request.tool}(${request.access.subject.slice(0, 80)})`);
-    const fromLead = new Promise<HumanAnswer | undefined>((resolve) => {
+    const fromLead = new Promise<HumanAnswer | undefined>((resolve, reject) => {
       // With feedback the lead says why nobody there answered: that is no denial by a person.
       const settle = ({ approve, feedback }: Response) => resolve(approve ? "yes" : feedback === undefined ? "no" : undefined);
       this.#open.set(id, settle);
       const early = this.#answers.get(id);
       if (early) settle(early);
       both.addEventListener("abort", () => resolve(undefined), { once: true });
+      this.#untilLeadIsGone(both).then(() => resolve(undefined), reject);
     });
     try {
       const answer = await firstAnswer([fromLead, ...(this.#ownPane ? [this.#ownPane(request, decision, both)] : [])]);

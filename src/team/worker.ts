@@ -146,6 +146,8 @@ async function nextInput(options: WorkerOptions, signal: AbortSignal): Promise<A
     if (!(await options.isLeadAlive())) {
       control.orphaned = true;
       if (!(await leadReturns(options, signal))) return undefined;
+      // Who says "waiting" counts as at work, and the new lead would wait for it.
+      await beat(options, "idle");
     }
   }
 }

@@ -8,7 +8,7 @@ const asked: PermissionDecision = { decision: "ask", sticky: false, layer: "mode
 const never = new AbortController().signal;
 
 /** A relay whose mail is kept; `pane` is what is answered in the teammate's own pane, or nothing where it has none. */
-function relayTo(pane?: AskHuman) {
+function relayTo(pane?: AskHuman, untilLeadIsGone: () => Promise<void> = () => new Promise(() => undefined)) {
   const sent: TeamMessage[] = [];
   let whenAsked: (id: string) => void = () => undefined;
   const question = new Promise<string>((resolve) => {
@@ -25,6 +25,7 @@ function relayTo(pane?: AskHuman) {
     async (what) => {
       if (what !== undefined) whenAsked("alice.1.1");
     },
+    untilLeadIsGone,
     pane,
   );
   return { relay, sent: () => sent.map((body) => body.type), question };
@@ -60,5 +61,11 @@ describe("a teammate's question", () => {
     const answer = relay.ask(request, asked, never);
     relay.answer(await question, { approve: false, feedback: "nobody answered" });
     expect(await answer).toBeUndefined();
+  });
+
+  test("to a lead that is gone has no answer, unless somebody is at the pane", async () => {
+    const gone = async () => undefined;
+    expect(await relayTo(undefined, gone).relay.ask(request, asked, never)).toBeUndefined();
+    expect(await relayTo(async () => "yes", gone).relay.ask(request, asked, never)).toBe("yes");
   });
 });
