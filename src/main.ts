@@ -1,4 +1,5 @@
 import { reportError } from "./interaction/report-error.ts";
+import { UserError } from "./protocol/errors.ts";
 
 declare const ROOCODE_VERSION: string;
 
@@ -18,6 +19,7 @@ async function main(argv: string[]): Promise<number> {
     const { takeOver } = await import("./interaction/own-session.ts");
     return main(await takeOver(argv[2]));
   }
+  if (!isFolderThere()) throw new UserError("The folder that this was started in is gone. Change to one that exists: cd ~");
   const { readPlainPrint } = await import("./interaction/commands/plain-print.ts");
   const plain = readPlainPrint(argv);
   if (plain) {
@@ -26,4 +28,12 @@ async function main(argv: string[]): Promise<number> {
   }
   const { runCommandLine } = await import("./interaction/commands/cli.ts");
   return runCommandLine(argv, ROOCODE_VERSION);
+}
+
+function isFolderThere(): boolean {
+  try {
+    return process.cwd() !== "";
+  } catch {
+    return false;
+  }
 }

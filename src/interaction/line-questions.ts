@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from "node:readline";
-import type { Terminal } from "./plain.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The input as lines: questions one after another, and output that does not run into the question that is open. */
 export class LineQuestions {

@@ -3,13 +3,7 @@ import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../prot
 import { resultText } from "../protocol/tool.ts";
 import { LineQuestions } from "./line-questions.ts";
 import { endText } from "./print.ts";
-
-export type Terminal = {
-  input: NodeJS.ReadStream;
-  output: NodeJS.WriteStream;
-  /** Colours and cursor movement make sense. */
-  isScreen: boolean;
-};
+import type { Terminal } from "./terminal.ts";
 
 /** Lines that a person reads, and questions by readline. Owns no agent state; several agents may write to one screen. */
 export class PlainScreen {

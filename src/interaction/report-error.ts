@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { isErrno } from "../platform/files.ts";
 import { dataPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
 
@@ -8,6 +9,10 @@ export async function reportError(error: unknown, debug: boolean): Promise<numbe
     process.stderr.write(`roocode: ${error.message}\n`);
     if (debug && error.cause) process.stderr.write(`${String(error.cause)}\n`);
     return error.exitCode;
+  }
+  if (error instanceof Error && isErrno(error, "ENOSPC", "EDQUOT")) {
+    process.stderr.write(`roocode: The disk is full (${error.message}). Free some space; a team goes on with: roocode team resume NAME\n`);
+    return 1;
   }
   const text = error instanceof Error ? (debug ? error.stack : error.message) : String(error);
   process.stderr.write(`roocode: unexpected error: ${text}\n`);

@@ -2,6 +2,7 @@ import { closeSync, fdatasyncSync, fstatSync, mkdirSync, openSync, readSync, wri
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
+import { readTextOrUndefined } from "../platform/files.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Session, SessionEntry, SessionHeader } from "../protocol/session.ts";
 import { rebuildHistory } from "./repair.ts";
@@ -39,6 +40,12 @@ export async function openSession(path: string): Promise<{ session: SessionFile;
   for (const entry of rebuilt.added) session.write(entry);
   const mail = new Set(entries.flatMap((entry) => ("mail" in entry && entry.mail ? entry.mail : [])));
   return { session, loaded: { header, history: rebuilt.history, mail, notes: [...notes, ...rebuilt.notes] } };
+}
+
+/** False as well for a session whose first line never came to the disk: there is nothing to go on with. */
+export async function hasHeader(path: string): Promise<boolean> {
+  const text = await readTextOrUndefined(path);
+  return text !== undefined && parseEntries(text).entries.some((entry) => entry.type === "header");
 }
 
 function parseEntries(text: string): { entries: SessionEntry[]; notes: string[] } {

@@ -76,6 +76,20 @@ export async function stopTree(pid: number, graceMs = 2000): Promise<void> {
   }
 }
 
+/** Pids of processes that were started with this variable; none where the system does not tell. */
+export function processesWithEnvironment(name: string, value: string): number[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc").flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`${name}=${value}`) ? [Number(pid)] : [];
+    } catch {
+      // Ended meanwhile, or someone else's.
+      return [];
+    }
+  });
+}
+
 function signalOne(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

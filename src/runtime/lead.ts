@@ -178,8 +178,9 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   const deaths = new DeathWatch(bus, (member) => howItEnded(member, spawn), onStep);
   try {
     const first: AgentInput =
-      request.resumeNote === undefined
-        ? await firstInput(team.goal, surroundings)
+      // A lead that was ended before its first turn has not read its goal.
+      request.resumeNote === undefined || opened.isNew
+        ? await firstInput([team.goal, ...(request.resumeNote === undefined ? [] : [request.resumeNote])].join("\n\n"), surroundings)
         : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
     return await runLead(
       first,

@@ -3,8 +3,7 @@ import { dirname } from "node:path";
 import { selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { Environment } from "../engine/system-prompt.ts";
-import { createSession, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
-import { exists } from "../platform/files.ts";
+import { createSession, hasHeader, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
 import type { Agent, Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
@@ -52,7 +51,7 @@ export type OpenedAgent = AsyncDisposable & {
 export async function openAgent(surroundings: Surroundings, request: AgentRequest): Promise<OpenedAgent> {
   const { settings, env } = surroundings;
   const { sessionPath, sessionId: id } = request;
-  const old = (await exists(sessionPath)) ? await openSessionFile(sessionPath) : undefined;
+  const old = (await hasHeader(sessionPath)) ? await openSessionFile(sessionPath) : undefined;
   const wanted = surroundings.flags.model ?? request.model ?? old?.loaded.header.model ?? env.ROOCODE_MODEL ?? settings.model;
   const selected = selectModel({ providers: settings.providers ?? [], model: wanted, env });
 

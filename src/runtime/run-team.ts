@@ -139,13 +139,16 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       screen: leadScreen,
     },
     signal,
-  ).catch(async (error: unknown) => {
-    // A bug in the lead must not leave its team behind waiting.
-    await stopMembers(bus, backend, "the lead failed");
-    throw error;
-  });
-  following.abort();
-  await followed;
+  )
+    .catch(async (error: unknown) => {
+      // A bug in the lead must not leave its team behind waiting.
+      await stopMembers(bus, backend, "the lead failed");
+      throw error;
+    })
+    .finally(async () => {
+      following.abort();
+      await followed;
+    });
   const outcome = await finish(end);
   await log.flush();
   if (denied.size === 0) return outcome;

@@ -8,10 +8,11 @@ import { isAlive, runCommand, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { AskHuman } from "../protocol/permission.ts";
-import type { MemberStatus, ProcessIdentity, TeammateInfo, TeamTask } from "../protocol/team.ts";
+import type { MemberStatus, ProcessIdentity, Roster, TeammateInfo, TeamTask } from "../protocol/team.ts";
 import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
+import { commandMark } from "../team/left-commands.ts";
 import { MailReader } from "../team/mail-reader.ts";
 import { PermissionRelay } from "../team/permission-relay.ts";
 import { TeamLog } from "../team/team-log.ts";
@@ -97,7 +98,7 @@ export async function startWorker(
     ],
     pending: () => mail.take(),
     askHuman: boot.headless ? undefined : relay.ask,
-    shellEnv: await identity(info.worktreePath),
+    shellEnv: { ...(await identity(info.worktreePath)), ...commandMark(info) },
     scope: {
       team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
       auditPath: join(boot.teamFolder, "audit.jsonl"),
@@ -115,19 +116,19 @@ export async function startWorker(
     onProtocol: async ({ id, body }) => {
       if (body.type === "shutdown_request") {
         control.requestShutdown(body.text === "" ? "the lead asked for it" : body.text, id);
-        mail.stir();
       } else if (body.type === "permission_response") relay.answer(body.requestId, body);
     },
   });
+  control.onShutdown = () => mail.stir();
   signal.addEventListener("abort", () => control.requestShutdown("the lead ended it"), { once: true });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
 
-  // Ready: the roster has the process, so that the one who started it knows.
-  await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString() });
-  await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
-  if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
   try {
+    // Ready: the roster has the process, so that the one who started it knows.
+    await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString() });
+    await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
+    if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
     const first =
       boot.prompt === undefined ? undefined : await firstInput(boot.prompt, surroundings.projectRoot, surroundings.data.instructions);
     return await runWorker(
@@ -140,7 +141,7 @@ export async function startWorker(
         control,
         save,
         newCommits: commitReporter(info, agent.isNew),
-        isLeadAlive: leadCheck(bus.roster),
+        isLeadAlive: leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info),
         onEvent: (event) => {
           log.add(self, event);
           screen.event(event);
@@ -206,11 +207,14 @@ function commitReporter(info: TeammateInfo, isNew: boolean): () => Promise<strin
 }
 
 /** The lead may have been replaced: the roster is read again only when the one we knew is gone. */
-function leadCheck(roster: { read(): Promise<{ lead?: { process: ProcessIdentity } }> }): () => Promise<boolean> {
+function leadCheck(roster: Pick<Roster, "read">, onLeft: () => void, { name, epoch }: TeammateInfo): () => Promise<boolean> {
   let known: ProcessIdentity | undefined;
   return async () => {
     if (known && isAlive(known)) return true;
-    known = (await roster.read()).lead?.process;
+    const { lead, members } = await roster.read();
+    // A new lead may have taken a member for dead while it was starting.
+    if (!members.some((member) => member.name === name && member.epoch === epoch)) onLeft();
+    known = lead?.process;
     return known !== undefined && isAlive(known);
   };
 }

@@ -1,7 +1,10 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { homedir, release, type } from "node:os";
+import { dirname, isAbsolute } from "node:path";
 import type { Environment } from "../engine/system-prompt.ts";
 import { type DataPaths, dataPaths, projectPaths } from "../platform/paths.ts";
 import { findRepository, type Repository } from "../platform/repository.ts";
+import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { loadSettings } from "./settings.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -34,12 +37,28 @@ export type Surroundings = {
 export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flags: GlobalFlags): Promise<Surroundings> {
   const home = env.HOME ?? homedir();
   const data = dataPaths(home, env.ROOCODE_HOME);
+  refuseUnusable(data.root, env.ROOCODE_HOME === undefined ? "HOME" : "ROOCODE_HOME");
   const repository = findRepository(cwd);
   const root = repository?.top ?? cwd;
   const projectRoot = repository?.primary ?? cwd;
   const project = projectPaths(projectRoot);
   const { settings, warnings } = await loadSettings({ user: data.config, project: project.config, local: project.localConfig });
   return { cwd, home, env, data, repository, root, projectRoot, settings, warnings, flags };
+}
+
+/** The data folder, or the nearest folder above it that is there, must be a folder that can be written to. */
+function refuseUnusable(root: string, variable: string): void {
+  const mend = `Set ${variable} to the full path of a folder that you may write to.`;
+  // Teammates run elsewhere: a path from here would lead them to another place.
+  if (!isAbsolute(root)) throw new UserError(`The data folder ${root} is not a full path. ${mend}`);
+  let nearest = root;
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  if (!statSync(nearest).isDirectory()) throw new UserError(`The data folder can't be ${root}: ${nearest} is a file. ${mend}`);
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new UserError(`The data folder ${root} can't be written to. ${mend}`, { cause: error });
+  }
 }
 
 export function environmentOf({ cwd, repository }: Surroundings): Environment {

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { selectModel } from "../engine/providers/select.ts";
-import { exists } from "../platform/files.ts";
 import { selfIdentity } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
@@ -8,6 +7,7 @@ import { type BackendKind, LEAD, type TeamConfig } from "../protocol/team.ts";
 import type { BackendChoice } from "../team/backends/detect.ts";
 import { createFileTeam } from "../team/bus/file/open.ts";
 import { badTeamName, teamNameFrom } from "../team/member-name.ts";
+import { isTeam } from "./find-team.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { backendFacts, chooseBackend } from "./team-backend.ts";
 import { type TeamGround, teamGround } from "./team-preflight.ts";
@@ -61,7 +61,7 @@ async function freeName({ name, goal }: TeamRequest, teams: string): Promise<str
   if (name !== undefined) {
     const problem = badTeamName(name);
     if (problem) throw new UserError(problem);
-    if (await exists(join(teams, name))) {
+    if (await isTeam(join(teams, name))) {
       throw new UserError(
         `There is a team "${name}" already. Go on with it: roocode team resume ${name}; or tidy it away: roocode team clean ${name}`,
       );
@@ -71,6 +71,6 @@ async function freeName({ name, goal }: TeamRequest, teams: string): Promise<str
   const base = teamNameFrom(goal);
   for (let number = 1; ; number += 1) {
     const candidate = number === 1 ? base : `${base}-${number}`;
-    if (!(await exists(join(teams, candidate)))) return candidate;
+    if (!(await isTeam(join(teams, candidate)))) return candidate;
   }
 }

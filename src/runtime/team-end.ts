@@ -11,7 +11,12 @@ export async function stopMembers(bus: TeamBus, backend: PaneBackend, reason: st
   const forced: string[] = [];
   const { members } = await bus.roster.read();
   const living = members.filter((member) => member.process && isAlive(member.process) && member.stoppedAt === undefined);
-  for (const member of living) await bus.mailbox.send(member.name, { type: "shutdown_request", text: reason });
+  for (const member of living) {
+    await bus.mailbox.send(member.name, { type: "shutdown_request", text: reason }).catch(() => {
+      // The disk is full, or the box is gone. A worker takes the signal as the same request; one in this process is ended below.
+      if (member.process && member.backendType !== "in-process") process.kill(member.process.pid, "SIGTERM");
+    });
+  }
   const until = Date.now() + graceMs;
   for (const member of members) {
     const isUp = async () => {

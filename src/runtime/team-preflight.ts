@@ -1,7 +1,12 @@
-import { existsSync } from "node:fs";
 import { git } from "../platform/git.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+const UNDER_WAY = [
+  ["MERGE_HEAD", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+] as const;
 
 export type TeamGround = {
   /** The user's checkout: where `roocode team` was started. Its branch is what moves at the end. */
@@ -26,7 +31,8 @@ export async function teamGround({ cwd, repository }: Surroundings): Promise<Tea
   if (head.exitCode !== 0) throw new UserError(`${top} has no commit yet. Make one first: git add . && git commit -m "First commit"`);
   if (branch === undefined)
     throw new UserError("HEAD is detached, so there is no branch to move at the end. Make one first: git switch -c NAME");
-  if (existsSync(`${top}/.git/MERGE_HEAD`))
-    throw new UserError("A merge is under way in this checkout. Finish it (git commit) or end it (git merge --abort) first.");
+  for (const [ref, name] of UNDER_WAY)
+    if ((await git(top, ["rev-parse", "--verify", "--quiet", ref])).exitCode === 0)
+      throw new UserError(`A ${name} is under way in this checkout. Finish it (git commit) or end it (git ${name} --abort) first.`);
   return { checkout: top, primary, baseBranch: branch, baseCommit: head.stdout.trim() };
 }

@@ -1,12 +1,14 @@
+import { exists } from "../platform/files.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
-import { LEAD } from "../protocol/team.ts";
+import { LEAD, type TeamConfig } from "../protocol/team.ts";
 import { type BackendChoice, detectBackend } from "../team/backends/detect.ts";
 import { openFileBus, readTeam } from "../team/bus/file/open.ts";
 import { teamFolder } from "./find-team.ts";
+import { dropHalfMembers } from "./half-members.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { readSurroundings } from "./surroundings.ts";
-import { backendFacts } from "./team-backend.ts";
+import { backendFacts, worktreeLock } from "./team-backend.ts";
 import type { NewTeam } from "./team-create.ts";
 import { teamGround } from "./team-preflight.ts";
 import { statusText, teamStatus } from "./team-status.ts";
@@ -17,9 +19,8 @@ export type ResumedTeam = NewTeam & { surroundings: Surroundings; note: string }
 export async function resumeTeam(from: Surroundings, name: string): Promise<ResumedTeam> {
   const folder = await teamFolder(from.data, name);
   const { team } = await readTeam(folder);
-  if (team.lead && isAlive(team.lead.process)) {
-    throw new UserError(`Team "${name}" has a living lead (pid ${team.lead.process.pid}). Look at it: roocode team status ${name}`);
-  }
+  refuseLiving(team);
+  if (!(await exists(team.repoRoot))) throw new UserError(`The team's repository ${team.repoRoot} is gone. Its record is in ${folder}.`);
   const surroundings = await readSurroundings(team.repoRoot, from.env, from.flags);
   const ground = await teamGround(surroundings);
   if (ground.baseBranch !== team.baseBranch) {
@@ -30,14 +31,30 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
   const choice = await backendAgain(team.backend, surroundings.env);
   const mode = from.flags.permissionMode ?? team.lead?.permissionMode ?? "acceptEdits";
   await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
-  const now = await bus.roster.update((before) => ({
-    ...before,
-    lead: { process: selfIdentity(), permissionMode: mode, ...(before.lead?.model ? { model: before.lead.model } : {}) },
-    backend: choice,
-  }));
+  const led = await bus.roster.update((before) => {
+    // Of two that resume at once, one is the lead.
+    refuseLiving(before);
+    return {
+      ...before,
+      lead: { process: selfIdentity(), permissionMode: mode, ...(before.lead?.model ? { model: before.lead.model } : {}) },
+      backend: choice,
+    };
+  });
+  const half = await dropHalfMembers(bus.roster, {
+    teamFolder: folder,
+    primary: ground.primary,
+    worktreeLock: worktreeLock(surroundings, ground.primary),
+  });
+  const now = half.length === 0 ? led : await bus.roster.read();
+  const never = half.length === 0 ? "" : `\nNever came to life, start them again if they are needed: ${half.join(", ")}.`;
   const status = statusText(await teamStatus(folder));
-  const note = `<system-reminder>\nThe lead's process had ended and was started again. This is the team now:\n${status}\nA message to a teammate whose process is gone starts it again with all it knew. Go on with the work.\n</system-reminder>`;
+  const note = `<system-reminder>\nThe lead's process had ended and was started again. This is the team now:\n${status}\nA message to a teammate whose process is gone starts it again with all it knew. Go on with the work.${never}\n</system-reminder>`;
   return { team: now, folder, ground: { ...ground, baseCommit: team.baseCommit }, choice, mode, surroundings, note };
+}
+
+function refuseLiving({ name, lead }: TeamConfig): void {
+  if (lead && isAlive(lead.process))
+    throw new UserError(`Team "${name}" has a living lead (pid ${lead.process.pid}). Look at it: roocode team status ${name}`);
 }
 
 async function backendAgain(before: BackendChoice | undefined, env: NodeJS.ProcessEnv): Promise<BackendChoice> {

@@ -47,7 +47,7 @@ export async function teamStatus(folder: string): Promise<TeamStatus> {
       name: member.name,
       state: state?.status ?? "starting",
       ...(state?.detail ? { detail: state.detail } : {}),
-      ...(member.process ? { pid: member.process.pid } : {}),
+      ...(member.process && isAlive(member.process) ? { pid: member.process.pid } : {}),
       ...(task ? { task: task.id } : {}),
       branch: member.branch,
       worktree: member.worktreePath,

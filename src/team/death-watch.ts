@@ -1,6 +1,7 @@
 import { commitsSince } from "../platform/commit.ts";
 import { changedFiles } from "../platform/git.ts";
 import type { TeamBus, TeammateInfo, TeamStep } from "../protocol/team.ts";
+import { endLeftCommands } from "./left-commands.ts";
 import { releaseDead } from "./release-dead.ts";
 
 /**
@@ -36,6 +37,7 @@ export class DeathWatch {
       if (how === undefined) continue;
       this.#told.add(key);
       this.#onStep({ type: "dead", name: member.name, how });
+      await endLeftCommands(member);
       const left = await describeWork(member);
       // By name, not by process: teammates inside the lead share its pid.
       const released = await releaseDead(

@@ -78,16 +78,21 @@ export class MailReader {
     return this.#current.wakes;
   }
 
-  /** Resolves when mail that is worth a model call is there, or `stir` was called, or on abort. */
-  async untilWork(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when mail that is worth a model call is there, or `stir` was called, or on abort, or when the time is over. The timer is
+   * its own: a signal of AbortSignal.timeout inside AbortSignal.any may be collected as garbage, and then never fires.
+   */
+  async untilWork(signal: AbortSignal, withinMs?: number): Promise<void> {
     if (this.#current.wakes || signal.aborted) return;
     let wake: () => void = () => undefined;
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
     });
+    const timer = withinMs === undefined ? undefined : setTimeout(wake, withinMs);
     this.#waiting.add(wake);
     signal.addEventListener("abort", wake, { once: true });
     await woken;
+    clearTimeout(timer);
     this.#waiting.delete(wake);
     signal.removeEventListener("abort", wake);
   }

@@ -10,6 +10,7 @@ import type { PermissionMode } from "../protocol/permission.ts";
 import type { PaneBackend, TeamBus, TeammateInfo, TeamStep } from "../protocol/team.ts";
 import { type Boot, writeBoot } from "./boot.ts";
 import { makeInbox, teamLayout } from "./bus/file/layout.ts";
+import { endLeftCommands } from "./left-commands.ts";
 import { badMemberName, memberBranch } from "./member-name.ts";
 import { withMember } from "./worker.ts";
 
@@ -99,6 +100,7 @@ export async function reviveTeammate(name: string, context: SpawnContext): Promi
   const known = (await bus.roster.read()).members.find((member) => member.name === name);
   if (!known) throw new UserError(`${name} is not in this team.`);
   if (known.process && isAlive(known.process)) return known;
+  await endLeftCommands(known);
   if (!(await exists(known.worktreePath))) {
     await restoreWorktree({ primary, path: known.worktreePath, branch: known.branch, lockPath: context.worktreeLock });
     await furnishWorktree(primary, known.worktreePath, context.includeFile);

@@ -28,6 +28,8 @@ export type WorkerEnd = "shutdown" | "orphaned";
 export class WorkerControl {
   shutdown: { requestId?: string; reason: string } | undefined;
   orphaned = false;
+  /** Ends a wait for mail, so that a shutdown does not wait for its end. */
+  onShutdown: () => void = () => undefined;
   #run: AbortController | undefined;
 
   /** A run's signal; `interrupt` ends it. */
@@ -44,6 +46,7 @@ export class WorkerControl {
   requestShutdown(reason: string, requestId?: string): void {
     this.shutdown ??= { reason, ...(requestId === undefined ? {} : { requestId }) };
     this.interrupt();
+    this.onShutdown();
   }
 }
 
@@ -139,8 +142,7 @@ async function nextInput(options: WorkerOptions, signal: AbortSignal): Promise<A
     if (signal.aborted || control.shutdown) return undefined;
     const pending = mail.hasWork ? await mail.take() : undefined;
     if (pending) return { message: userText(pending.reminder), mail: pending.mail };
-    const late = AbortSignal.any([signal, AbortSignal.timeout(options.leadCheckMs)]);
-    await mail.untilWork(late);
+    await mail.untilWork(signal, options.leadCheckMs);
     if (!(await options.isLeadAlive())) {
       control.orphaned = true;
       if (!(await leadReturns(options, signal))) return undefined;
@@ -158,7 +160,7 @@ async function leadReturns(options: WorkerOptions, signal: AbortSignal): Promise
       control.orphaned = false;
       return true;
     }
-    await mail.untilWork(AbortSignal.any([signal, AbortSignal.timeout(Math.min(options.leadCheckMs, Math.max(1, until - Date.now())))]));
+    await mail.untilWork(signal, Math.min(options.leadCheckMs, Math.max(1, until - Date.now())));
     // Mail of peers does not end the wait, and must not make it spin.
     if (mail.hasWork) await new Promise((resolve) => setTimeout(resolve, Math.min(options.leadCheckMs, 200)));
   }

@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { PlainScreen, type Terminal } from "../../src/interaction/plain.ts";
+import { PlainScreen } from "../../src/interaction/plain.ts";
+import type { Terminal } from "../../src/interaction/terminal.ts";
 
 function screen() {
   const input = new PassThrough();

@@ -7,7 +7,7 @@ import { tempFolder } from "./temp.ts";
 
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 
-type Finished = { code: number | null; stdout: string; stderr: string };
+export type Finished = { code: number | null; stdout: string; stderr: string };
 type RunOptions = { cwd?: string; env?: Record<string, string>; input?: string; timeoutMs?: number };
 
 export type TestHome = AsyncDisposable & {
@@ -62,7 +62,7 @@ export async function sampleRepository(repo: string, files: Readonly<Record<stri
 }
 
 /** Only what programs need to be found; no key, no proxy, no tmux, no settings of the person. */
-function childEnvironment(home: string): Record<string, string> {
+export function childEnvironment(home: string): Record<string, string> {
   return { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", TERM: "dumb", GIT_CONFIG_NOSYSTEM: "1" };
 }
 

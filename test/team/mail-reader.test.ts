@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { selfIdentity } from "../../src/platform/process.ts";
 import type { TeammateInfo } from "../../src/protocol/team.ts";
@@ -89,5 +91,14 @@ describe("a member's mail", () => {
     expect((await reader.take())?.mail).toHaveLength(2);
     stop.abort();
     await pump;
+  });
+
+  test("a wait for it ends when its time is over, whatever the garbage collector takes meanwhile", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = setInterval(runInNewContext("gc"), 5);
+    const { reader } = team();
+    await reader.untilWork(new AbortController().signal, 100);
+    clearInterval(collect);
+    expect(reader.hasWork).toBe(false);
   });
 });

@@ -15,10 +15,13 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       exitCode = code;
     });
 
-  await yargs([...argv])
+  // yargs would take a command's word behind "--" for the command.
+  const end = argv.indexOf("--");
+  const behind = end < 0 ? [] : argv.slice(end + 1);
+
+  await yargs(end < 0 ? [...argv] : argv.slice(0, end))
     .scriptName("roocode")
     .usage('$0 [prompt]\n\nA coding agent in the terminal, and a team of them: roocode team "goal"')
-    .parserConfiguration({ "populate--": true })
     .options({
       model: { type: "string", describe: "Model, as [provider/]id or sonnet, opus, haiku", global: true },
       "permission-mode": { choices: PERMISSION_MODES, describe: "What needs asking", global: true },
@@ -40,7 +43,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .option("mcp-config", MCP_CONFIG)
           .option("verbose", { type: "boolean", hidden: true }),
       (args) => {
-        const words = [...(args.prompt ?? []), ...doubleDash(args)].join(" ");
+        const words = [...(args.prompt ?? []), ...behind].join(" ");
         return run(
           startTalk({
             ...globalFlags(args),
@@ -54,7 +57,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
         );
       },
     )
-    .command("team", 'A team of agents: roocode team "goal", or one of its commands', (builder) => teamCommands(builder, run, doubleDash))
+    .command("team", 'A team of agents: roocode team "goal", or one of its commands', (builder) => teamCommands(builder, run, behind))
     .command(
       "worker",
       "Be a teammate in this terminal",
@@ -105,13 +108,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .strict()
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new UserError(`${message} See: roocode --help`);
+      throw error ?? new UserError(`${message.replaceAll(/\s*\n\s*/g, " ")} See: roocode --help`);
     })
     .parseAsync();
   return exitCode;
-}
-
-function doubleDash(args: Record<string, unknown>): string[] {
-  const rest = args["--"];
-  return Array.isArray(rest) ? rest.map(String) : [];
 }

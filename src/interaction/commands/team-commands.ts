@@ -1,17 +1,19 @@
 import type { Argv } from "yargs";
+import { UserError } from "../../protocol/errors.ts";
 import { readSurroundings } from "../../runtime/surroundings.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 
 const BACKENDS = ["auto", "tmux", "iterm2", "process", "in-process"] as const;
 const LAYOUTS = ["auto", "split", "window"] as const;
+const MOST_TEAMMATES = 16;
 type Run = (command: Promise<number>) => Promise<void>;
 
 const write = (text: string) => process.stdout.write(text);
 const here = () => readSurroundings(process.cwd(), process.env, {});
 
 /** `roocode team …`; each command loads what it needs when it runs. */
-export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<string, unknown>) => string[]): Argv {
+export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Argv {
   return cli
     .command(
       "$0 [goal..]",
@@ -33,8 +35,12 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
           .option("print", { alias: "p", type: "boolean", default: false, describe: "Never ask; result on stdout, the rest on stderr" })
           .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const }),
       (args) => {
-        const goal = [...(args.goal ?? []), ...doubleDash(args)].join(" ");
-        return run(import("./team.ts").then(({ teamCommand }) => teamCommand({ ...args, ...globalFlags(args), goal })));
+        const goal = [...(args.goal ?? []), ...behind].join(" ");
+        return run(
+          import("./team.ts").then(({ teamCommand }) =>
+            teamCommand({ ...args, ...globalFlags(args), teammates: teammateCount(args.teammates), goal }),
+          ),
+        );
       },
     )
     .command("list", "Teams that run or were kept", json, ({ json: asJson }) =>
@@ -50,16 +56,14 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
       (args) => run(import("./team-look.ts").then(async ({ showLog }) => showLog((await here()).data, args.team, args, write))),
     )
     .command(
-      "send <team> <member> <text..>",
+      "send <team> <member> [text..]",
       "Write to a teammate",
       (builder) =>
-        named(builder)
-          .positional("member", { type: "string", demandOption: true })
-          .positional("text", { type: "string", array: true, demandOption: true }),
+        named(builder).positional("member", { type: "string", demandOption: true }).positional("text", { type: "string", array: true }),
       (args) =>
         run(
           import("./team-act.ts").then(async ({ sendToMember }) =>
-            sendToMember(await here(), args.team, args.member, [...args.text, ...doubleDash(args)].join(" "), args.json, write),
+            sendToMember(await here(), args.team, args.member, [...(args.text ?? []), ...behind].join(" "), args.json, write),
           ),
         ),
     )
@@ -79,8 +83,9 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
       (args) =>
         run(
           Promise.all([import("./team.ts"), import("../../runtime/team-resume.ts")]).then(async ([{ lead }, { resumeTeam }]) => {
+            const teammates = teammateCount(args.teammates);
             const resumed = await resumeTeam(await readSurroundings(process.cwd(), process.env, globalFlags(args)), args.team);
-            return lead(resumed.surroundings, resumed, args, resumed.note);
+            return lead(resumed.surroundings, resumed, { ...args, teammates }, resumed.note);
           }),
         ),
     )
@@ -95,6 +100,11 @@ export function teamCommands(cli: Argv, run: Run, doubleDash: (args: Record<stri
         }),
       (args) => run(import("./team-act.ts").then(async ({ cleanCommand }) => cleanCommand(await here(), args.team, args, write))),
     );
+}
+
+function teammateCount(count: number | undefined): number | undefined {
+  if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= MOST_TEAMMATES)) return count;
+  throw new UserError(`--teammates is a whole number from 1 to ${MOST_TEAMMATES}: how many may run at once.`);
 }
 
 function json<Options>(builder: Argv<Options>) {

@@ -1,20 +1,31 @@
 import type { DataPaths } from "../../platform/paths.ts";
+import { UserError } from "../../protocol/errors.ts";
 import type { TeamEvent } from "../../protocol/team.ts";
 import { resultText } from "../../protocol/tool.ts";
 import { teamNames, teamRecord } from "../../runtime/find-team.ts";
-import { statusText, teamStatus } from "../../runtime/team-status.ts";
+import { statusText, type TeamStatus, teamStatus } from "../../runtime/team-status.ts";
 import { followLog, LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 import { stepText } from "../team-screen.ts";
 
 type Output = (text: string) => void;
 
 export async function listTeams(data: DataPaths, json: boolean, write: Output): Promise<number> {
-  const teams = await Promise.all((await teamNames(data)).map(async (name) => teamStatus(data.team(name))));
+  const names = await teamNames(data);
+  const teams: TeamStatus[] = [];
+  for (const name of names) {
+    try {
+      teams.push(await teamStatus(data.team(name)));
+    } catch (error) {
+      // One team that can't be read must not hide the others.
+      if (!(error instanceof UserError)) throw error;
+      process.stderr.write(`${name}: ${error.message}\n`);
+    }
+  }
   if (json)
     write(
       `${JSON.stringify(teams.map(({ team, goal, state, members, tasks }) => ({ team, goal, state, members: members.length, tasks: tasks.length })))}\n`,
     );
-  else if (teams.length === 0) write('No teams. Start one with: roocode team "goal"\n');
+  else if (names.length === 0) write('No teams. Start one with: roocode team "goal"\n');
   else
     for (const { team, goal, state, members } of teams)
       write(`${team}  ${state}  ${members.length} teammates  ${goal.split("\n")[0]?.slice(0, 80)}\n`);

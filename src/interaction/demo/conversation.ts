@@ -40,6 +40,11 @@ export function calls(steps: readonly Step[], name: string): Call[] {
   return steps.filter((step): step is Call => step.type === "call" && step.name === name);
 }
 
+/** A crash came in between, so whether it was done is not known: the list tells, and what can be done twice is done again. */
+export function isCut(result: string): boolean {
+  return result.includes("The process ended before the result was known");
+}
+
 /** The JSON objects that stand on a line of their own: how the task tools answer. */
 export function jsonLines(result: string): Record<string, unknown>[] {
   return result.split("\n").flatMap((line) => {

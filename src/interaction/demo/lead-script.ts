@@ -1,4 +1,4 @@
-import { type Answer, type Call, calls, jsonLines, type Step } from "./conversation.ts";
+import { type Answer, type Call, calls, isCut, jsonLines, type Step } from "./conversation.ts";
 import type { Plan, PlanTask } from "./plan.ts";
 
 const MAX_TRIES = 2;
@@ -11,7 +11,7 @@ export function leadTurn(plan: Plan, steps: readonly Step[]): Answer {
     const text = ids.size === 0 ? `I split the goal into ${plan.tasks.length} tasks.` : "Now the tasks that wait for these.";
     return { text, calls: next.map((task) => ({ name: "TaskCreate", input: createInput(task, ids) })) };
   }
-  const asked = new Set(calls(steps, "Agent").map((call) => call.input.name));
+  const asked = new Set(calls(steps, "Agent").flatMap((call) => (isCut(call.result) ? [] : [call.input.name])));
   const missing = plan.teammates.filter((one) => !asked.has(one.name));
   if (missing.length > 0) {
     return {

@@ -1,4 +1,4 @@
-import { type Answer, type Call, calls, hasMessageFrom, jsonLines, type Step } from "./conversation.ts";
+import { type Answer, type Call, calls, hasMessageFrom, isCut, jsonLines, type Step } from "./conversation.ts";
 import type { Plan, PlanTask } from "./plan.ts";
 
 const MAX_TRIES = 3;
@@ -51,7 +51,11 @@ function openClaim(steps: readonly Step[], self: string): { id: string; subject:
     const answer = jsonLines(step.result)[0];
     if (status === "in_progress" && answer?.owner === self && answer.status === "in_progress") {
       claim = { id: String(answer.id), subject: String(answer.subject), at };
-    } else if (claim && taskId === claim.id && (answer?.status === "completed" || answer?.status === "failed" || isLost(step.result))) {
+    } else if (
+      claim &&
+      taskId === claim.id &&
+      (isCut(step.result) || answer?.status === "completed" || answer?.status === "failed" || isLost(step.result))
+    ) {
       claim = undefined;
     }
   }
@@ -99,7 +103,7 @@ function progress(actions: readonly Action[], since: readonly Step[]): number {
   const done = new Set<number>();
   const retries = new Map<number, number>();
   for (const step of since) {
-    if (step.type !== "call") continue;
+    if (step.type !== "call" || isCut(step.result)) continue;
     const at = actions.findIndex((action, index) => !done.has(index) && isSame(action, step));
     if (at < 0) continue;
     done.add(at);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import * as z from "zod";
 import { readTextOrUndefined, writeAtomic } from "../../../platform/files.ts";
 import { RevisionConflict, UserError } from "../../../protocol/errors.ts";
 import type { Roster, TeamConfig } from "../../../protocol/team.ts";
@@ -54,11 +55,27 @@ export async function refuseNewerTeam(layout: TeamLayout): Promise<void> {
   const revision = await highestRevision(layout.roster);
   const text = await readTextOrUndefined(join(layout.roster, `${revision}.json`));
   if (text === undefined) throw new UserError(`There is no team in ${layout.folder}.`);
-  const { version } = JSON.parse(text);
-  if (version !== 1) {
+  const team = parsed(text);
+  const version = VersionSchema.safeParse(team).data?.version;
+  if (version !== undefined && version !== 1) {
     throw new UserError(
       `The team in ${layout.folder} was written by a newer RooCode (format ${version}, this one reads 1). Update RooCode and try again.`,
     );
+  }
+  if (!TeamConfigSchema.safeParse(team).success)
+    throw new UserError(
+      `${join(layout.roster, `${revision}.json`)} is damaged. Put ${revision - 1}.json of that folder in its place, or move ${layout.folder} away.`,
+    );
+}
+
+const VersionSchema = z.looseObject({ version: z.number() });
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Reported as damaged, with the file's name.
+    return undefined;
   }
 }
 

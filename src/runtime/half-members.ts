@@ -1,0 +1,32 @@
+import { join } from "node:path";
+import { exists } from "../platform/files.ts";
+import { git } from "../platform/git.ts";
+import { removeWorktree } from "../platform/worktree.ts";
+import type { Roster, TeammateInfo } from "../protocol/team.ts";
+
+type Ground = { teamFolder: string; primary: string; worktreeLock: string };
+
+/**
+ * Members whose lead was ended between roster entry and first report: nobody ever worked there. Their names are free again, and
+ * what of worktree and branch was made goes. Gives their names.
+ */
+export async function dropHalfMembers(roster: Roster, ground: Ground): Promise<string[]> {
+  const half: TeammateInfo[] = [];
+  for (const member of (await roster.read()).members) if (await isHalf(member, ground)) half.push(member);
+  if (half.length === 0) return [];
+  for (const { branch, worktreePath } of half) {
+    await removeWorktree(ground.primary, worktreePath, ground.worktreeLock);
+    await git(ground.primary, ["branch", "-D", branch]);
+  }
+  const names = half.map((member) => member.name);
+  await roster.update((team) => ({ ...team, members: team.members.filter((member) => !names.includes(member.name)) }));
+  return names;
+}
+
+/** No process, no session, and a branch that never moved. */
+async function isHalf({ name, epoch, process, branch, baseCommit }: TeammateInfo, { teamFolder, primary }: Ground): Promise<boolean> {
+  if (process !== undefined || epoch !== 1) return false;
+  if (await exists(join(teamFolder, "sessions", `${name}.jsonl`))) return false;
+  const tip = await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`]);
+  return tip.exitCode !== 0 || tip.stdout.trim() === baseCommit;
+}
