@@ -1,5 +1,5 @@
 import { reportError } from "./interaction/report-error.ts";
-import { UserError } from "./protocol/errors.ts";
+import { requireFolder } from "./interaction/start-folder.ts";
 
 declare const ROOCODE_VERSION: string;
 
@@ -19,7 +19,7 @@ async function main(argv: string[]): Promise<number> {
     const { takeOver } = await import("./interaction/own-session.ts");
     return main(await takeOver(argv[2]));
   }
-  if (!isFolderThere()) throw new UserError("The folder that this was started in is gone. Change to one that exists: cd ~");
+  requireFolder();
   const { readPlainPrint } = await import("./interaction/commands/plain-print.ts");
   const plain = readPlainPrint(argv);
   if (plain) {
@@ -28,12 +28,4 @@ async function main(argv: string[]): Promise<number> {
   }
   const { runCommandLine } = await import("./interaction/commands/cli.ts");
   return runCommandLine(argv, ROOCODE_VERSION);
-}
-
-function isFolderThere(): boolean {
-  try {
-    return process.cwd() !== "";
-  } catch {
-    return false;
-  }
 }

@@ -48,6 +48,12 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
     end: { type: "loop_complete", reason, text, turns: counters.turns, usage: counters.usage, ...(error ? { error } : {}) },
   });
 
+  if (history.at(-1)?.role === "user") {
+    // A turn that failed or was cut has no answer; some servers refuse two messages of the user in a row.
+    const gap: AssistantMessage = { role: "assistant", provider: "", model: options.modelId, content: [{ type: "text", text: NO_ANSWER }] };
+    history.push(gap);
+    yield { type: "message", message: gap };
+  }
   history.push(input.message);
   yield { type: "message", message: input.message, ...(input.mail ? { mail: input.mail } : {}) };
 
@@ -100,6 +106,7 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
 
 const REPEAT_REMINDER =
   "<system-reminder>You made the same call four times in a row and got the same result each time. Do something else, or say what stops you.</system-reminder>";
+const NO_ANSWER = "[This turn ended before it was answered.]";
 const SPEAK_REMINDER =
   "<system-reminder>Your turn ended without a word or a call. Go on with the work, or say in a sentence what was done.</system-reminder>";
 

@@ -21,11 +21,10 @@ const FLAGS = ["-p", "--name", "kill", "--backend", "process", "--permission-mod
 const endless = () => `sleep ${randomInt(100_000, 900_000)}`;
 
 function twoTasks(command?: string): PlanInput {
-  const prompt = "Do your task.";
   return {
     teammates: [
-      { name: "alice", prompt },
-      { name: "bob", prompt },
+      { name: "alice", prompt: "You are alice." },
+      { name: "bob", prompt: "You are bob." },
     ],
     tasks: [
       {
@@ -97,7 +96,7 @@ async function expectRightEnd(home: TestHome, model: FakeModel): Promise<void> {
   const check = await git(home.repo, ["fsck", "--strict"]);
   expect(check.exitCode, check.stderr).toBe(0);
   await eventually(async () => (await livingMembers(home)).length === 0);
-  expect(model.proxy.refused).toEqual([]);
+  model.proxy.assertLegal();
 }
 
 async function expectSuccess(run: RunningTeam): Promise<void> {

@@ -7,7 +7,7 @@ import { withRetry } from "../../src/engine/retry.ts";
 import type { AgentEvent, LoopComplete, Pending } from "../../src/protocol/agent.ts";
 import { defineTool } from "../../src/protocol/define-tool.ts";
 import { type Message, userText } from "../../src/protocol/message.ts";
-import { errorResult, type Tool, textResult } from "../../src/protocol/tool.ts";
+import { errorResult, type Tool, type ToolResult, textResult } from "../../src/protocol/tool.ts";
 import { anthropicAnswer } from "../support/anthropic-sse.ts";
 import { type RawReply, rawServer } from "../support/raw-sse.ts";
 
@@ -218,6 +218,33 @@ describe("the loop", () => {
     ]);
     expect(end).toMatchObject({ reason: "error", error: { kind: "auth" } });
     expect(events.some((event) => event.type === "retry")).toBe(false);
+  });
+
+  test("after a turn without an answer the next one still begins with an answer of the assistant", async () => {
+    await using server = await rawServer(
+      { status: 401, headers: { "content-type": "application/json" }, steps: ["{}"] },
+      anthropicAnswer({ text: "ok" }),
+    );
+    const history: Message[] = [];
+    const options = {
+      model: withRetry(anthropicClient({ provider: "mock", baseUrl: server.url })),
+      modelId: "mock-1",
+      maxTokens: 1000,
+      system: "You are a test.",
+      toolSpecs: [],
+      maxTurns: 5,
+      history,
+      runTool: {
+        agent: "main",
+        cwd: "/",
+        tools: new Map(),
+        authorize: async () => ({ decision: "deny", sticky: false, layer: "rule", reason: "" }) as const,
+        shrink: async (_call: unknown, result: ToolResult) => result,
+      },
+    };
+    for (const text of ["one", "two"])
+      for await (const _event of runLoop(options, { message: userText(text) }, new AbortController().signal));
+    expect(history.map((message) => message.role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
   test("a call that the output limit cut is asked for again with a larger limit, and never run half", async () => {
