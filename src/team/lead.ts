@@ -133,8 +133,11 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   async function someoneMoves(): Promise<boolean> {
     await watchDeaths();
     if (!notices.isEmpty) return true;
+    // Mail before states: who takes its mail says first that it is busy, so one of the two shows it.
+    const written = new Set<string>();
+    for (const { name } of await bus.presence.list()) if (name !== LEAD && (await options.unreadOf(name)) > 0) written.add(name);
     const states = (await bus.presence.list()).filter((state) => state.name !== LEAD);
-    if (states.some((state) => BUSY.includes(state.status))) return true;
+    if (states.some((state) => BUSY.includes(state.status) || (state.status === "idle" && written.has(state.name)))) return true;
     for (const state of states) if (state.status === "idle" && (await options.unreadOf(state.name)) > 0) return true;
     // A member reports idle after its last message is out: one more look catches what came in between.
     await mail.look();
