@@ -67,9 +67,10 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   const { bus, agent, mail, notices, deaths } = options;
   let input: AgentInput | undefined = first;
   let isReminded = false;
+  let isRunning = false;
   const monitor = setInterval(() => {
-    // A look that fails (a full disk) is made again a second later.
-    watchDeaths().catch(() => undefined);
+    // While the lead waits, `someoneMoves` looks. A look that fails (a full disk) is made again at the next tick.
+    if (isRunning) watchDeaths().catch(() => undefined);
   }, options.monitorMs);
   try {
     for (;;) {
@@ -107,12 +108,14 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
 
   async function runOnce(message: AgentInput): Promise<LoopComplete> {
     let end: LoopComplete | undefined;
+    isRunning = true;
     for await (const event of agent.run(message, signal)) {
       if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0)
         await mail.acknowledge(event.mail);
       if (event.type === "loop_complete") end = event;
       options.onEvent(event);
     }
+    isRunning = false;
     if (!end) throw new Error("The lead's loop ended without loop_complete.");
     return end;
   }
