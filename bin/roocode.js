@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
-import module from "node:module";
-import { fileURLToPath } from "node:url";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -14,5 +12,9 @@ if (!existsSync(entry)) {
   process.exit(2);
 }
 // Node 22 and later keep compiled code beside the build; where that cannot be written, nothing changes.
-module.enableCompileCache?.(fileURLToPath(new URL(".compiled", entry)));
+if (major >= 22) {
+  const { enableCompileCache } = await import("node:module");
+  const { fileURLToPath } = await import("node:url");
+  enableCompileCache?.(fileURLToPath(new URL(".compiled", entry)));
+}
 await import(entry.href);

@@ -27,7 +27,7 @@ import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
 const LEAD_TURNS = 200;
-const MONITOR_MS = 1_000;
+const MONITOR_MS = 2_000;
 
 export type LeadScreen = {
   event: (event: AgentEvent) => void;

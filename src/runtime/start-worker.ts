@@ -27,7 +27,7 @@ import { readSurroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
 const TEAMMATE_TURNS = 200;
-const LEAD_CHECK_MS = 2_000;
+const LEAD_CHECK_MS = 4_000;
 const ORPHAN_TIMEOUT_MS = 30 * 60_000;
 
 export type WorkerScreen = {

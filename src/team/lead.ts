@@ -67,9 +67,10 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   const { bus, agent, mail, notices, deaths } = options;
   let input: AgentInput | undefined = first;
   let isReminded = false;
+  let isRunning = false;
   const monitor = setInterval(() => {
-    // A look that fails (a full disk) is made again a second later.
-    watchDeaths().catch(() => undefined);
+    // While the lead waits, `someoneMoves` looks. A look that fails (a full disk) is made again at the next tick.
+    if (isRunning) watchDeaths().catch(() => undefined);
   }, options.monitorMs);
   try {
     for (;;) {
@@ -107,12 +108,14 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
 
   async function runOnce(message: AgentInput): Promise<LoopComplete> {
     let end: LoopComplete | undefined;
+    isRunning = true;
     for await (const event of agent.run(message, signal)) {
       if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0)
         await mail.acknowledge(event.mail);
       if (event.type === "loop_complete") end = event;
       options.onEvent(event);
     }
+    isRunning = false;
     if (!end) throw new Error("The lead's loop ended without loop_complete.");
     return end;
   }
@@ -133,8 +136,11 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   async function someoneMoves(): Promise<boolean> {
     await watchDeaths();
     if (!notices.isEmpty) return true;
+    // Mail before states: who takes its mail says first that it is busy, so one of the two shows it.
+    const written = new Set<string>();
+    for (const { name } of await bus.presence.list()) if (name !== LEAD && (await options.unreadOf(name)) > 0) written.add(name);
     const states = (await bus.presence.list()).filter((state) => state.name !== LEAD);
-    if (states.some((state) => BUSY.includes(state.status))) return true;
+    if (states.some((state) => BUSY.includes(state.status) || (state.status === "idle" && written.has(state.name)))) return true;
     for (const state of states) if (state.status === "idle" && (await options.unreadOf(state.name)) > 0) return true;
     // A member reports idle after its last message is out: one more look catches what came in between.
     await mail.look();

@@ -14,7 +14,7 @@ import { type FakeModel, fakeModel } from "../support/fake-model.ts";
 import { type TestHome, testHome } from "../support/home.ts";
 import { livingMembers, processesWith, type RunningTeam, startTeam, statusOf } from "../support/running-team.ts";
 
-const LONG = 60_000;
+const LONG = 120_000;
 const FLAGS = ["-p", "--name", "kill", "--backend", "process", "--permission-mode", "bypassPermissions", "--output-format", "json"];
 
 /** A command that never ends by itself, found again among all processes by its number. */
