@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
@@ -92,11 +92,6 @@ export class SessionFile implements Session {
 
   async append(entry: SessionEntry): Promise<void> {
     this.write(entry);
-  }
-
-  /** Flushes to the disk; for the end of a session and for mail that is acknowledged next. */
-  sync(): void {
-    fdatasyncSync(this.#fd);
   }
 
   async history(): Promise<Message[]> {

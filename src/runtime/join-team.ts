@@ -56,7 +56,13 @@ export async function joinTeam(
       };
   await bus.roster.update((now) => ({ ...now, members: [...now.members.filter((member) => member.name !== name), info] }));
   await makeInbox(teamLayout(folder), name);
-  if (!known) await addWorktree({ primary, path: info.worktreePath, branch: info.branch, commit: info.baseCommit, lockPath });
+  if (!known)
+    await addWorktree({ primary, path: info.worktreePath, branch: info.branch, commit: info.baseCommit, lockPath }).catch(
+      async (cause: unknown) => {
+        await bus.roster.update((now) => ({ ...now, members: now.members.filter((member) => member.name !== name) }));
+        throw new UserError(`${name} could not get a worktree: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      },
+    );
   else if (!(await exists(info.worktreePath))) await restoreWorktree({ primary, path: info.worktreePath, branch: info.branch, lockPath });
   await furnishWorktree(primary, info.worktreePath, includeFile);
   return {

@@ -151,9 +151,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     const question = { ...body.request, agent: from };
     const answer = await screen.askHuman?.(body.alwaysRule, question, decision, AbortSignal.any([signal, open.signal]));
     questions.delete(requestId);
-    if (open.signal.aborted) return;
+    if (open.signal.aborted || signal.aborted) return;
     if (answer === "always") {
-      await opened.permissions.writeAlways(question, decision).catch((error: unknown) => {
+      // The rule that was shown is the member's: paths in it begin at its worktree.
+      const root = (await bus.roster.read()).members.find((member) => member.name === from)?.worktreePath;
+      await opened.permissions.writeAlways(question, decision, root).catch((error: unknown) => {
         screen.note(`The rule was not written: ${error instanceof Error ? error.message : String(error)}`);
       });
     }
@@ -172,6 +174,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     seen: opened.mail,
     onProtocol,
     onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
+    onProblem: screen.note,
   });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));

@@ -33,8 +33,8 @@ export type Permissions = {
   maskSecrets: (text: string) => string;
   /** The rules that "always" would write, as shown to the person; undefined where it is not offered. */
   alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
-  /** Writes them into the project's local settings. */
-  writeAlways: (request: PermissionRequest, decision: PermissionDecision) => Promise<void>;
+  /** Writes them into the project's local settings; `root` is that of the agent who asked, where it is another one. */
+  writeAlways: (request: PermissionRequest, decision: PermissionDecision, root?: string) => Promise<void>;
   warnings: string[];
 };
 
@@ -43,8 +43,8 @@ export async function createPermissions(surroundings: Surroundings, options: Per
   const { data, home, projectRoot } = surroundings;
   const { localConfig } = projectPaths(projectRoot);
   const { rules, warnings, isTrusted, addDirs } = await projectRules(surroundings);
-  const place = { root: options.root, home };
-  const narrowest = (request: PermissionRequest, decision: PermissionDecision) => narrowestRules(request, decision, place);
+  const narrowest = (request: PermissionRequest, decision: PermissionDecision, root = options.root) =>
+    narrowestRules(request, decision, { root, home });
   return {
     authorize: createAuthorize({
       context: {
@@ -69,7 +69,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       const found = narrowest(request, decision);
       return found.length > 0 ? found.join(", ") : undefined;
     },
-    writeAlways: (request, decision) => addLocalRules(localConfig, narrowest(request, decision)),
+    writeAlways: (request, decision, root) => addLocalRules(localConfig, narrowest(request, decision, root)),
     warnings,
   };
 }
@@ -97,13 +97,14 @@ export async function projectRules(surroundings: Surroundings): Promise<ProjectR
   };
 }
 
-/** A project's allow rules and folders count once the person has accepted exactly these. */
+/** A project's allow rules, folders and check count once the person has accepted exactly these. */
 async function trustOf(
   rules: RuleSet,
-  { data, projectRoot, flags, addDirs }: Surroundings,
+  { data, projectRoot, flags, addDirs, projectCheck }: Surroundings,
 ): Promise<{ isTrusted: boolean; warnings: string[] }> {
   const allowed = rules.rules.filter((rule) => rule.level === "project" && rule.effect === "allow").map((rule) => rule.text);
-  const items = [...allowed, ...addDirs.project.map((folder) => `addDirs ${folder}`)];
+  const check = projectCheck === undefined ? [] : [`team.check ${projectCheck}`];
+  const items = [...allowed, ...addDirs.project.map((folder) => `addDirs ${folder}`), ...check];
   if (flags.trust && items.length > 0) await trustFolder(data.trust, projectRoot, items);
   if (await isTrustedFolder(data.trust, projectRoot, items)) return { isTrusted: true, warnings: [] };
   return {

@@ -251,7 +251,7 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-/** Merging is writing: a plan or default mode would ask for each edit of a conflict. */
+/** A merge can't be done while planning. */
 function integratorMode(mode: PermissionMode): PermissionMode {
-  return mode === "plan" || mode === "default" ? "default" : mode;
+  return mode === "plan" ? "default" : mode;
 }

@@ -5,8 +5,8 @@ const WITHOUT_EFFECT = ["hooks", "sandbox", "enableVerificationAgent"];
 
 /** `isLocalForeign`: the local file came with the repository, so it is the project's word, not the person's. */
 export type SettingsFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };
-/** `projectDirs` are folders that the project asks for; they count once it is trusted. */
-export type LoadedSettings = { settings: Settings; projectDirs: string[]; warnings: string[] };
+/** Folders and a check that the project asks for count once it is trusted. */
+export type LoadedSettings = { settings: Settings; projectDirs: string[]; projectCheck?: string; warnings: string[] };
 type Level = { settings: Settings; warnings: string[] };
 
 /**
@@ -16,6 +16,7 @@ type Level = { settings: Settings; warnings: string[] };
 export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings> {
   const warnings: string[] = [];
   const projectDirs: string[] = [];
+  let projectCheck: string | undefined;
   let settings: Settings = {};
   for (const level of ["user", "project", "local"] as const) {
     const read = await readLevel(files[level]);
@@ -34,10 +35,12 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
     if (level === "project" || (level === "local" && files.isLocalForeign)) {
       projectDirs.push(...(own.addDirs ?? []));
       delete own.addDirs;
+      projectCheck = own.team?.check ?? projectCheck;
+      if (own.team) delete own.team.check;
     }
     settings = { ...settings, ...own, tools: { ...settings.tools, ...own.tools }, team: { ...settings.team, ...own.team } };
   }
-  return { settings, projectDirs, warnings };
+  return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), warnings };
 }
 
 async function readLevel(path: string): Promise<Level> {
@@ -50,7 +53,7 @@ async function readLevel(path: string): Promise<Level> {
   if (problem)
     return {
       settings: {},
-      warnings: [`${path}:${lines.linePos(problem.pos[0]).line}: ${problem.message.split("\n")[0]}. The file is ignored.`],
+      warnings: [`${path}:${lines.linePos(problem.pos[0]).line}: ${problem.message.split("\n")[0]}. Its settings are ignored.`],
     };
   const raw: unknown = document.toJS({ maxAliasCount: 50 });
   if (raw === null || raw === undefined) return { settings: {}, warnings: [] };

@@ -5,7 +5,7 @@ import { systemPrompt } from "../engine/system-prompt.ts";
 import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
 import { commitAll, identity } from "../platform/commit.ts";
 import { gitText } from "../platform/git.ts";
-import { isAlive, runCommand, selfIdentity } from "../platform/process.ts";
+import { isAlive, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { AskHuman } from "../protocol/permission.ts";
@@ -13,6 +13,7 @@ import type { MemberStatus, ProcessIdentity, Roster, TeammateInfo, TeamTask } fr
 import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
+import { runGate } from "../team/converge/gate.ts";
 import { commandMark } from "../team/left-commands.ts";
 import { MailReader } from "../team/mail-reader.ts";
 import { PermissionRelay } from "../team/permission-relay.ts";
@@ -53,12 +54,18 @@ export async function startWorker(
   if (!info || info.epoch !== boot.epoch) throw new UserError(`${self} is not expected in team "${boot.team}" any more.`);
 
   const log = new TeamLog(boot.teamFolder, screen.note);
-  const surroundings = await readSurroundings(info.worktreePath, boot.env, { permissionMode: boot.permissionMode, trust: boot.trust });
+  const surroundings = await readSurroundings(info.worktreePath, boot.env, {
+    permissionMode: boot.permissionMode,
+    trust: boot.trust,
+    addDir: boot.addDirs,
+  });
   const save = async (subject: string, trailers: Record<string, string> = {}) =>
     commitAll(info.worktreePath, { subject, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
 
+  // A check that runs when the member is asked to stop ends with it.
+  const stopping = new AbortController();
   const headAtClaim = new Map<string, string>();
-  const beforeComplete = (task: TeamTask) => completion(task, info, headAtClaim, save);
+  const beforeComplete = (task: TeamTask) => completion(task, info, headAtClaim, save, stopping.signal);
   const isLeadAlive = leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info);
   let opened: OpenedAgent | undefined;
   const relay = new PermissionRelay(
@@ -118,13 +125,17 @@ export async function startWorker(
     self,
     seen: agent.mail,
     onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
+    onProblem: screen.note,
     onProtocol: async ({ id, body }) => {
       if (body.type === "shutdown_request") {
         control.requestShutdown(body.text === "" ? "the lead asked for it" : body.text, id);
       } else if (body.type === "permission_response") relay.answer(body.requestId, body);
     },
   });
-  control.onShutdown = () => mail.stir();
+  control.onShutdown = () => {
+    stopping.abort();
+    mail.stir();
+  };
   signal.addEventListener("abort", () => control.requestShutdown("the lead ended it"), { once: true });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
@@ -181,16 +192,11 @@ async function completion(
   info: TeammateInfo,
   headAtClaim: ReadonlyMap<string, string>,
   save: (subject: string, trailers: Record<string, string>) => Promise<string | undefined>,
+  signal: AbortSignal,
 ): Promise<Completion> {
   if (task.check) {
-    const { exitCode, stdout, stderr, timedOut } = await runCommand("bash", ["--noprofile", "--norc", "-c", task.check], {
-      cwd: info.worktreePath,
-      timeoutMs: 600_000,
-    });
-    if (exitCode !== 0) {
-      const output = `${stdout}\n${stderr}`.trim().slice(-4_000);
-      return { ok: false, reason: `its check "${task.check}" ${timedOut ? "took too long" : `failed (exit ${exitCode})`}:\n${output}` };
-    }
+    const { ok, output } = await runGate({ command: task.check, worktree: info.worktreePath }, signal);
+    if (!ok) return { ok: false, reason: `its check "${task.check}" failed:\n${output.slice(-4_000)}` };
   }
   await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });
   const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);

@@ -35,6 +35,8 @@ export type Surroundings = {
   isLocalForeign: boolean;
   /** Folders beside the root that file tools may use, absolute: the person's, and what the project asks for. */
   addDirs: { own: readonly string[]; project: readonly string[] };
+  /** Command by which the project wants a team's result checked. */
+  projectCheck?: string;
   warnings: string[];
   flags: GlobalFlags;
 };
@@ -49,7 +51,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
   const project = projectPaths(projectRoot);
   const { localConfig } = project;
   const isLocalForeign = repository !== undefined && (await exists(localConfig)) && (await isTracked(projectRoot, localConfig));
-  const { settings, projectDirs, warnings } = await loadSettings({
+  const { settings, projectDirs, projectCheck, warnings } = await loadSettings({
     user: data.config,
     project: project.config,
     local: localConfig,
@@ -60,7 +62,21 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
     own: [...(settings.addDirs ?? []).map(inProject), ...(flags.addDir ?? []).map((folder) => resolve(cwd, folder))],
     project: projectDirs.map(inProject),
   };
-  return { cwd, home, env, data, repository, root, projectRoot, settings, isLocalForeign, addDirs, warnings, flags };
+  return {
+    cwd,
+    home,
+    env,
+    data,
+    repository,
+    root,
+    projectRoot,
+    settings,
+    isLocalForeign,
+    addDirs,
+    ...(projectCheck === undefined ? {} : { projectCheck }),
+    warnings,
+    flags,
+  };
 }
 
 /** git loads for those who have such a file. */

@@ -1,5 +1,5 @@
 import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { packageRoot } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
@@ -110,6 +110,7 @@ export function spawnContext({
       headless,
       env: Object.fromEntries(passed),
       ...(flags.trust ? { trust: true } : {}),
+      ...(flags.addDir ? { addDirs: flags.addDir.map((folder) => resolve(surroundings.cwd, folder)) } : {}),
       ...(settings.team?.orphanTimeoutMs === undefined ? {} : { orphanTimeoutMs: settings.team.orphanTimeoutMs }),
     },
     leadMode: mode,

@@ -8,6 +8,7 @@ import type { BackendChoice } from "../team/backends/detect.ts";
 import { createFileTeam } from "../team/bus/file/open.ts";
 import { badTeamName, teamNameFrom } from "../team/member-name.ts";
 import { isTeam } from "./find-team.ts";
+import { projectRules } from "./permissions.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { backendFacts, chooseBackend } from "./team-backend.ts";
 import { type TeamGround, teamGround } from "./team-preflight.ts";
@@ -40,7 +41,7 @@ export async function createTeam(surroundings: Surroundings, request: TeamReques
   const { ground, choice, mode, model } = await checkTeam(surroundings, request);
   const name = await freeName(request, data.teams);
   const folder = data.team(name);
-  const check = request.check ?? settings.team?.check;
+  const check = request.check ?? settings.team?.check ?? (await trustedCheck(surroundings));
   const team = await createFileTeam(folder, {
     name,
     goal: request.goal,
@@ -55,6 +56,12 @@ export async function createTeam(surroundings: Surroundings, request: TeamReques
     merge: request.merge,
   });
   return { team, folder, ground, choice, mode };
+}
+
+/** A command of the repository's own runs once the person has accepted it. */
+async function trustedCheck(surroundings: Surroundings): Promise<string | undefined> {
+  const { projectCheck } = surroundings;
+  return projectCheck !== undefined && (await projectRules(surroundings)).isTrusted ? projectCheck : undefined;
 }
 
 async function freeName({ name, goal }: TeamRequest, teams: string): Promise<string> {

@@ -36,7 +36,10 @@ async function readLevel(file: string, level: RuleLevel, good: Map<string, { tex
   const before = good.get(file);
   if (before?.text === text) return before.level;
   const read = await parseLevel(text, file, level);
-  if ("problem" in read) return { rules: before?.level.rules ?? [], warnings: [read.problem] };
+  if ("problem" in read) {
+    const what = before ? "The last good rules stay." : "None of its rules count until it is mended.";
+    return { rules: before?.level.rules ?? [], warnings: [`${read.problem} ${what}`] };
+  }
   good.set(file, { text, level: read });
   return read;
 }
@@ -47,11 +50,10 @@ async function parseLevel(text: string, file: string, level: RuleLevel): Promise
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
-  if (error) return { problem: `${file}:${lines.linePos(error.pos[0]).line}: ${error.message} The last good rules stay.` };
+  if (error) return { problem: `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}` };
   const content: unknown = document.toJS();
   if (!isRecord(content) || content.permissions === undefined) return { rules: [], warnings: [] };
-  if (!isRecord(content.permissions))
-    return { problem: `${file}: "permissions" is not a list of allow, ask and deny. The last good rules stay.` };
+  if (!isRecord(content.permissions)) return { problem: `${file}: "permissions" is not a list of allow, ask and deny.` };
   return fromLists(content.permissions, file, level);
 }
 
@@ -62,7 +64,7 @@ function fromLists(lists: Record<string, unknown>, file: string, level: RuleLeve
     const list = lists[effect];
     if (list === undefined || list === null) continue;
     if (!Array.isArray(list) || !list.every((item): item is string => typeof item === "string"))
-      return { problem: `${file}: "permissions.${effect}" is not a list of texts. The last good rules stay.` };
+      return { problem: `${file}: "permissions.${effect}" is not a list of texts.` };
     for (const text of list) {
       const rule = parseRuleBody(effect, text, level);
       if ("warning" in rule) warnings.push(`${file}: ${rule.warning}`);

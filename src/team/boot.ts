@@ -23,6 +23,8 @@ const BootSchema = z.object({
   /** Nobody can answer questions, not even through the lead. */
   headless: z.boolean(),
   trust: z.boolean().optional(),
+  /** Of the lead's command line; absolute. */
+  addDirs: z.array(z.string()).optional(),
   /** Started by a person in a terminal of their own. */
   isByHand: z.boolean().optional(),
   orphanTimeoutMs: z.int().min(0).optional(),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Pending } from "../protocol/agent.ts";
 import type { Envelope, Mailbox } from "../protocol/team.ts";
 import { type ProtocolEnvelope, sortMail } from "./inbox.ts";
@@ -10,7 +11,10 @@ type MailReaderOptions = {
   /** Acts on a protocol message; it is acknowledged afterwards. */
   onProtocol: (envelope: ProtocolEnvelope) => Promise<void>;
   onSetAside: (envelope: Envelope, reason: string) => void;
+  onProblem?: (text: string) => void;
 };
+
+const PROBLEM_PAUSE_MS = 2_000;
 
 /**
  * A member's mail between disk and conversation. What a model reads is handed out once by `take` and acknowledged when the
@@ -30,16 +34,20 @@ export class MailReader {
     this.#seen = new Set(options.seen);
   }
 
-  /** Looks at the mail whenever some comes, until the signal. Run it beside everything else. */
+  /** Looks at the mail whenever some comes, until the signal. A look that fails (a full disk) is told once and made again. */
   async pump(signal: AbortSignal): Promise<void> {
+    let told = false;
     while (!signal.aborted) {
       try {
         await this.#options.mailbox.arrival(signal);
+        await this.look();
+        told = false;
       } catch (error) {
         if (signal.aborted) return;
-        throw error;
+        if (!told) this.#options.onProblem?.(`The mail can't be read: ${error instanceof Error ? error.message : String(error)}`);
+        told = true;
+        await sleep(PROBLEM_PAUSE_MS, undefined, { signal }).catch(() => undefined);
       }
-      await this.look();
     }
   }
 

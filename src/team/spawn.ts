@@ -35,7 +35,7 @@ export type SpawnContext = {
   /** Argument vector of a worker, before `--boot PATH`. */
   command: readonly string[];
   /** What every boot file of this team holds. */
-  boot: Pick<Boot, "headless" | "env" | "trust" | "orphanTimeoutMs">;
+  boot: Pick<Boot, "headless" | "env" | "trust" | "addDirs" | "orphanTimeoutMs">;
   leadMode: PermissionMode;
   onStep: (step: TeamStep) => void;
   onNote: (text: string) => void;

@@ -56,7 +56,7 @@ export class WorkerControl {
  */
 export async function runWorker(first: AgentInput | undefined, options: WorkerOptions, signal: AbortSignal): Promise<WorkerEnd> {
   const { self, bus, mail, control } = options;
-  const announced = { text: "", commits: 0 };
+  const announced = { text: "" };
   let input = first;
   for (;;) {
     input ??= await nextInput(options, signal);
@@ -171,12 +171,11 @@ async function leadReturns(options: WorkerOptions, signal: AbortSignal): Promise
 }
 
 /** One notice for each real change: other words or new commits. */
-async function reportIdle(end: LoopComplete, announced: { text: string; commits: number }, options: WorkerOptions): Promise<void> {
+async function reportIdle(end: LoopComplete, announced: { text: string }, options: WorkerOptions): Promise<void> {
   const commits = await options.newCommits();
   const text = end.error?.message ?? end.text;
   if (commits.length === 0 && text === announced.text && announced.text !== "") return;
   announced.text = text;
-  announced.commits += commits.length;
   const own = (await options.bus.tasks.list()).filter((task) => task.status === "in_progress" && task.owner === options.self);
   const reason = end.reason === "error" ? "failed" : own.length > 0 ? "waiting" : "done";
   await options.bus.mailbox.send(LEAD, { type: "idle_notification", reason, lastText: text, commits });

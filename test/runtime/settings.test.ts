@@ -24,11 +24,22 @@ describe("settings", () => {
   test("the local level beats the project's, that beats the user's; team and tools are merged by field", async () => {
     const { settings, warnings } = await load({
       user: "model: haiku\nteam: {teammates: 2, check: a}\n",
-      project: "model: opus\nteam: {check: b}\n",
+      project: "model: opus\nteam: {backend: process}\n",
       local: "tools: {allowBash: false}\n",
     });
-    expect(settings).toMatchObject({ model: "opus", team: { teammates: 2, check: "b" }, tools: { allowBash: false } });
+    expect(settings).toMatchObject({ model: "opus", team: { teammates: 2, check: "a", backend: "process" }, tools: { allowBash: false } });
     expect(warnings).toEqual([]);
+  });
+
+  test("a check that the project asks for stands apart: it runs only once the project is trusted", async () => {
+    await using folder = await tempFolder();
+    const path = join(folder.path, "project.yaml");
+    await writeFile(path, "team: {check: make test, teammates: 3}\n");
+    const none = join(folder.path, "none.yaml");
+    expect(await loadSettings({ user: none, project: path, local: none })).toMatchObject({
+      settings: { team: { teammates: 3 } },
+      projectCheck: "make test",
+    });
   });
 
   test("snake_case of a key is the same key; an unknown one is a warning with file and line", async () => {

@@ -29,7 +29,8 @@ export async function tmuxSocket(
   await writeFile(file, config);
   const name = `roocode-test-${randomBytes(4).toString("hex")}`;
   const { TMUX: _, TMUX_PANE: __, ...outer } = process.env;
-  const env = { ...outer, TMUX_TMPDIR: folder.path };
+  // A terminal that can show tmux, whatever runs the tests.
+  const env = { ...outer, TERM: "xterm-256color", TMUX_TMPDIR: folder.path };
   const tmux = async (...args: readonly string[]) => {
     const result = await runCommand("tmux", ["-u", "-L", name, "-f", file, ...args], { env });
     if (result.exitCode !== 0) throw new Error(`tmux ${args.join(" ")}: ${result.stderr}`);

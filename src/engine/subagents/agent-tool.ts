@@ -11,7 +11,6 @@ const schema = z.strictObject({
   subagent_type: z.string().optional(),
   model: z.string().optional().describe("Another model than the lead's, as [provider/]id or sonnet, opus, haiku."),
   permission_mode: z.enum(PERMISSION_MODES).optional().describe("Stricter than the lead's mode; a wider one is cut to it."),
-  plan_mode_required: z.boolean().optional(),
 });
 
 /** A teammate has all tools: both names say so, and models that know other harnesses send the second. */
@@ -35,8 +34,6 @@ export function agentTool(spawnTeammate: (request: TeammateRequest, signal: Abor
       if (input.name === undefined) return errorResult("Give a name: here the Agent tool starts teammates only.");
       if (input.subagent_type !== undefined && !TEAMMATE_TYPES.has(input.subagent_type))
         return errorResult(`There is no teammate type "${input.subagent_type}". Leave subagent_type out.`);
-      if (input.plan_mode_required)
-        return errorResult("plan_mode_required is not supported yet. Ask the teammate in its prompt to send you its plan first.");
       try {
         const answer = await spawnTeammate(
           {

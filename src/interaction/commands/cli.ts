@@ -7,6 +7,8 @@ import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
 import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
 
+const ONE_COMMAND = "Name one of its commands.";
+
 /** Reads the command line and runs one command; resolves with its exit code. */
 export async function runCommandLine(argv: readonly string[], version: string, startTalk = talk): Promise<number> {
   let exitCode = 0;
@@ -37,7 +39,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .positional("prompt", { type: "string", array: true })
           .option("print", { alias: "p", type: "boolean", describe: "Run to completion without a question, answer on stdout" })
           .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const, describe: "What -p prints" })
-          .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run" })
+          .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
           .option("resume", { type: "string", describe: "Go on with the session of this id" })
           .option("mcp-config", MCP_CONFIG)
@@ -81,27 +83,31 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       (args) => run(import("./demo.ts").then(({ demoInTerminal }) => demoInTerminal(args))),
     )
     .command("permissions", "What would be allowed, asked or denied, and why", (builder) =>
-      builder.command(
-        "check",
-        "Decide one call (--tool, --input), or calls as JSON lines on stdin; runs nothing",
-        (check) => check.option("tool", { type: "string" }).option("input", { type: "string", describe: "The call's input as JSON" }),
-        (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
-      ),
+      builder
+        .command(
+          "check",
+          "Decide one call (--tool, --input), or calls as JSON lines on stdin; runs nothing",
+          (check) => check.option("tool", { type: "string" }).option("input", { type: "string", describe: "The call's input as JSON" }),
+          (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
+        )
+        .demandCommand(1, ONE_COMMAND),
     )
     .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
     .command("debug", false, (builder) =>
-      builder.command(
-        "stream",
-        "Provider bytes on stdin to normalised events as JSON lines",
-        (stream) => stream.option("protocol", { choices: ["anthropic", "openai"] as const, demandOption: true }),
-        ({ protocol }) =>
-          run(
-            import("./debug-stream.ts").then(async ({ debugStream }) => {
-              await debugStream(protocol, process.stdin, (line) => process.stdout.write(`${line}\n`));
-              return 0;
-            }),
-          ),
-      ),
+      builder
+        .command(
+          "stream",
+          "Provider bytes on stdin to normalised events as JSON lines",
+          (stream) => stream.option("protocol", { choices: ["anthropic", "openai"] as const, demandOption: true }),
+          ({ protocol }) =>
+            run(
+              import("./debug-stream.ts").then(async ({ debugStream }) => {
+                await debugStream(protocol, process.stdin, (line) => process.stdout.write(`${line}\n`));
+                return 0;
+              }),
+            ),
+        )
+        .demandCommand(1, ONE_COMMAND),
     )
     .version(version)
     .help()
@@ -112,4 +118,9 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     })
     .parseAsync();
   return exitCode;
+}
+
+function wholeTurns(value: unknown): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
+  throw new UserError("--max-turns is a whole number of at least 1.");
 }
