@@ -114,7 +114,9 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .strict()
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new UserError(`${message.replaceAll(/\s*\n\s*/g, " ")} See: roocode --help`);
+      // With a message it is the command line that is wrong; without one, what a command threw.
+      if (!message && error) throw error;
+      throw new UserError(`${message.replaceAll(/\s*\n\s*/g, " ")} See: roocode --help`);
     })
     .parseAsync();
   return exitCode;
