@@ -138,8 +138,10 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
     if (!notices.isEmpty) return true;
     // Mail before states: who takes its mail says first that it is busy, so one of the two shows it.
     const written = new Set<string>();
-    for (const { name } of await bus.presence.list()) if (name !== LEAD && (await options.unreadOf(name)) > 0) written.add(name);
-    const states = (await bus.presence.list()).filter((state) => state.name !== LEAD);
+    // What is left of a member that is no longer one moves nothing.
+    const names = new Set((await bus.roster.read()).members.map((member) => member.name));
+    for (const name of names) if ((await options.unreadOf(name)) > 0) written.add(name);
+    const states = (await bus.presence.list()).filter((state) => names.has(state.name));
     if (states.some((state) => BUSY.includes(state.status) || (state.status === "idle" && written.has(state.name)))) return true;
     for (const state of states) if (state.status === "idle" && (await options.unreadOf(state.name)) > 0) return true;
     // A member reports idle after its last message is out: one more look catches what came in between.

@@ -131,6 +131,9 @@ async function start(info: TeammateInfo, first: { prompt?: string }, context: Sp
   const paneId = await backend.spawn(info, [...context.command, "--boot", bootFile], bootFile).catch(async (error: unknown) => {
     // A worker that never came up has not taken it away, and it holds keys.
     await rm(bootFile, { force: true });
+    // "starting" was said for it by this process, which lives on.
+    const detail = error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
+    await bus.presence.beat({ name: info.name, status: "failed", at: new Date().toISOString(), detail });
     throw error;
   });
   context.onStep({ type: "spawned", name: info.name, branch: info.branch, paneId });

@@ -3,11 +3,74 @@ import { selfIdentity } from "../../src/platform/process.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
 import { messageText, userText } from "../../src/protocol/message.ts";
 import { NO_USAGE } from "../../src/protocol/model.ts";
-import type { MemberStatus } from "../../src/protocol/team.ts";
+import type { MemberStatus, TeammateInfo } from "../../src/protocol/team.ts";
 import { createMemoryTeam } from "../../src/team/bus/memory.ts";
 import { DeathWatch } from "../../src/team/death-watch.ts";
 import { Notices, runLead } from "../../src/team/lead.ts";
 import { MailReader } from "../../src/team/mail-reader.ts";
+
+const ALICE: TeammateInfo = {
+  name: "alice",
+  agentId: "alice@t",
+  agentType: "worker",
+  worktreePath: "/",
+  branch: "alice",
+  baseCommit: "0",
+  backendType: "process",
+  epoch: 1,
+  planModeRequired: false,
+  permissionMode: "default",
+};
+
+test("what is left of a member that never started does not keep the lead waiting", async () => {
+  const team = createMemoryTeam({
+    name: "t",
+    goal: "g",
+    leadAgentId: "lead@t",
+    repoRoot: "/",
+    baseBranch: "main",
+    baseCommit: "0",
+    members: [],
+  });
+  const bus = team.open({ name: "lead", epoch: 1 }, selfIdentity());
+  await bus.presence.beat({ name: "bob", status: "starting", at: new Date().toISOString() });
+  let turns = 0;
+  const end = await runLead(
+    { message: userText("go") },
+    {
+      bus,
+      agent: {
+        async *run() {
+          turns += 1;
+          yield { type: "loop_complete", reason: "end_turn", text: "", turns: 1, usage: NO_USAGE };
+        },
+      },
+      mail: new MailReader({
+        mailbox: bus.mailbox,
+        self: "lead",
+        seen: new Set(),
+        onProtocol: async () => undefined,
+        onSetAside: () => undefined,
+      }),
+      notices: new Notices(),
+      deaths: new DeathWatch(
+        bus,
+        async () => undefined,
+        () => undefined,
+      ),
+      merge: false,
+      unreadOf: async () => 0,
+      converge: () => Promise.reject(new Error("not with --no-merge")),
+      report: () => undefined,
+      onEvent: () => undefined,
+      onStatus: () => undefined,
+      monitorMs: 10,
+    },
+    new AbortController().signal,
+  );
+  // The goal, the one reminder, and the end.
+  expect({ turns, end: end.type }).toEqual({ turns: 2, end: "nothing_to_merge" });
+});
 
 test("a member that takes its mail while the lead looks counts as at work", async () => {
   const team = createMemoryTeam({
@@ -17,7 +80,7 @@ test("a member that takes its mail while the lead looks counts as at work", asyn
     repoRoot: "/",
     baseBranch: "main",
     baseCommit: "0",
-    members: [],
+    members: [ALICE],
   });
   const bus = team.open({ name: "lead", epoch: 1 }, selfIdentity());
   const alice = team.open({ name: "alice", epoch: 1 }, selfIdentity());

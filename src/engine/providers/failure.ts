@@ -44,9 +44,13 @@ export function strayFailure(body: string): ModelFailure {
   return failure("parse", `The server answered with something that is no event stream: ${oneLine(body)}`);
 }
 
+/** Parts are loaded when they are first used; an update or a new build takes the old ones away. */
+const PROGRAM_CHANGED = "A part of RooCode is gone: it was updated or built anew while this ran. Start it again.";
+
 /** What the SDK threw before the first byte: a status it did not like, or a connection that did not come about. */
 export function requestFailure(error: unknown, baseUrl: string): ModelFailure {
   const status = at(error, "status");
+  if (at(error, "code") === "ERR_MODULE_NOT_FOUND") return failure("invalid_request", PROGRAM_CHANGED);
   if (typeof status !== "number") return networkFailure(error, baseUrl);
   // Anthropic's SDK keeps the whole body, OpenAI's only what stands under "error"; a body that is no JSON is in the message.
   const body = at(error, "error", "error") ?? at(error, "error") ?? textAt(error, "message").replace(/^\d{3} /, "");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { networkFailure, serverFailure } from "../../../src/engine/providers/failure.ts";
+import { networkFailure, requestFailure, serverFailure } from "../../../src/engine/providers/failure.ts";
 
 function withCode(code: string, message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code });
@@ -70,5 +70,14 @@ describe("what keeps a request from arriving", () => {
     const error = new Error("round");
     error.cause = error;
     expect(networkFailure(error, "https://model.test").text).toContain("round");
+  });
+});
+
+test("a part of the program that is gone is no fault of the network, and is not tried again", () => {
+  const gone = Object.assign(new Error("Cannot find module"), { code: "ERR_MODULE_NOT_FOUND" });
+  expect(requestFailure(gone, "http://127.0.0.1:1")).toMatchObject({
+    kind: "invalid_request",
+    retryable: false,
+    text: expect.stringContaining("Start it again"),
   });
 });
