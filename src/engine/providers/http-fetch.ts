@@ -1,4 +1,5 @@
 import type http from "node:http";
+import { builtin } from "./builtin.ts";
 import type { ProxyEnvironment } from "./proxy.ts";
 
 /** A `fetch` for the SDKs, made of node:http: the global one costs more CPU at its first use than both SDKs. */
@@ -32,7 +33,7 @@ async function loadTransport(url: URL, env: ProxyEnvironment): Promise<Transport
   const proxies = namesProxy ? await import("./proxy.ts") : undefined;
   const proxy = proxies?.proxyFor(url, env);
   if (proxies && proxy && url.protocol !== "https:") return proxies.requestThrough(proxy);
-  const { request, Agent } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const { request, Agent } = builtin(url.protocol === "https:" ? "node:https" : "node:http");
   const agent = proxies && proxy ? proxies.tunnelAgent(proxy) : new Agent({ keepAlive: true });
   return (target, options) => request(target, { ...options, agent });
 }

@@ -1,7 +1,8 @@
-import http from "node:http";
-import https from "node:https";
+import type http from "node:http";
+import type https from "node:https";
 import { type Duplex, PassThrough } from "node:stream";
 import { connect } from "node:tls";
+import { builtin } from "./builtin.ts";
 import { isLoopback } from "./failure.ts";
 
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
@@ -35,7 +36,7 @@ export function requestThrough(proxy: URL): (url: URL, options: http.RequestOpti
 
 /** Connections for https URLs, each through a CONNECT tunnel of the proxy. */
 export function tunnelAgent(proxy: URL): https.Agent {
-  const agent = new https.Agent({ keepAlive: true });
+  const agent = new (builtin("node:https").Agent)({ keepAlive: true });
   agent.createConnection = (options, callback) => {
     const servername = options.host ?? "";
     const target = `${servername}:${options.port ?? 443}`;
@@ -54,12 +55,12 @@ export function tunnelAgent(proxy: URL): https.Agent {
 }
 
 function toProxy(proxy: URL, options: http.RequestOptions): http.ClientRequest {
-  const { request } = proxy.protocol === "https:" ? https : http;
+  const { request } = builtin(proxy.protocol === "https:" ? "node:https" : "node:http");
   return request({ ...options, host: proxy.hostname, port: proxy.port || (proxy.protocol === "https:" ? 443 : 80) });
 }
 
 function agentFor(proxy: URL): http.Agent {
-  return proxy.protocol === "https:" ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
+  return new (builtin(proxy.protocol === "https:" ? "node:https" : "node:http").Agent)({ keepAlive: true });
 }
 
 function authorization(proxy: URL): Record<string, string> {
