@@ -322,6 +322,8 @@ test.skipIf(!(await isThere("tmux")))(
     expect((await tmux("kill-server")).exitCode).toBe(0);
     await eventually(async () => !(await livingMembers(home)).some(({ pid }) => pid === before), LONG);
     await expectSuccess(run);
+    // They ended by themselves, with their work saved: a lost terminal is no crash.
+    expect(run.output()).not.toContain(" died:");
     await expectRightEnd(home, model);
     expect(await processesWith(command)).toEqual([]);
     expect((await tmux("list-sessions")).exitCode).not.toBe(0);
