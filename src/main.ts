@@ -2,13 +2,6 @@ import { requireFolder } from "./interaction/start-folder.ts";
 
 declare const ROOCODE_VERSION: string;
 
-// A terminal or a reader that went away takes no more output; the work goes on, or is saved by the signal that comes with it.
-for (const output of [process.stdout, process.stderr]) {
-  output.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
-  });
-}
-
 process.exitCode = await main(process.argv.slice(2)).catch(async (error: unknown) => {
   const { reportError } = await import("./interaction/report-error.ts");
   return reportError(error, process.argv.includes("--debug"));

@@ -1,5 +1,6 @@
 import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
+import { outliveOutput } from "../lost-output.ts";
 import { PlainScreen } from "../plain.ts";
 
 export type ChatArguments = GlobalFlags & {
@@ -13,6 +14,7 @@ const EXIT_WORDS = new Set(["/exit", "/quit"]);
 
 /** Bare `roocode`: a line REPL. Ctrl+C interrupts a run, or ends the session at the prompt; the session stays resumable. */
 export async function chatCommand(args: ChatArguments): Promise<number> {
+  outliveOutput();
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
   const surroundings = await readSurroundings(process.cwd(), process.env, args);
   await using session = await openSession(surroundings, {

@@ -1,6 +1,7 @@
 import { UserError } from "../../protocol/errors.ts";
 import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
+import { outliveOutput } from "../lost-output.ts";
 import { type OutputFormat, printRun } from "../print.ts";
 
 export type PrintArguments = GlobalFlags & {
@@ -15,7 +16,11 @@ export type PrintArguments = GlobalFlags & {
 export async function printCommand(args: PrintArguments): Promise<number> {
   const prompt = args.prompt ?? (await readAll(process.stdin));
   if (prompt.trim() === "") throw new UserError('There is no prompt. Give one: roocode -p "question", or on standard input.');
-  const note = (text: string) => process.stderr.write(`${text}\n`);
+  const write = (output: "stdout" | "stderr", text: string) => {
+    outliveOutput();
+    process[output].write(text);
+  };
+  const note = (text: string) => write("stderr", `${text}\n`);
   const surroundings = await readSurroundings(process.cwd(), process.env, args);
   let open = 0;
   await using session = await openSession(surroundings, {
@@ -42,7 +47,7 @@ export async function printCommand(args: PrintArguments): Promise<number> {
     permissionMode: session.mode,
     tools: session.tools.map((tool) => tool.name),
     mcpServers: session.mcpServers,
-    write: (text) => process.stdout.write(text),
+    write: (text) => write("stdout", text),
     note,
     openQuestions: () => open,
   });

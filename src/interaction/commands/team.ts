@@ -4,6 +4,7 @@ import { runTeam, type TeamOutcome } from "../../runtime/run-team.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { checkTeam, createTeam, type NewTeam } from "../../runtime/team-create.ts";
 import { teamNameFrom } from "../../team/member-name.ts";
+import { outliveOutput } from "../lost-output.ts";
 import { inOwnSession } from "../own-session.ts";
 import { PlainScreen } from "../plain.ts";
 import type { OutputFormat } from "../print.ts";
@@ -38,6 +39,7 @@ export async function teamCommand(args: TeamArguments, place?: { cwd: string; en
 export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "layout" | "print" | "outputFormat">;
 
 export async function lead(surroundings: Surroundings, team: NewTeam, args: LeadArguments, resumeNote?: string): Promise<number> {
+  outliveOutput();
   const interrupt = new AbortController();
   const onSignal = () => {
     // The second time the person wants out now: the members have been asked, and save their work without us.

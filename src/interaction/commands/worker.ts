@@ -2,6 +2,7 @@ import { startWorker, type WorkerScreen } from "../../runtime/start-worker.ts";
 import type { Boot } from "../../team/boot.ts";
 import { takeBoot } from "../../team/boot.ts";
 import { WorkerControl } from "../../team/worker.ts";
+import { outliveOutput } from "../lost-output.ts";
 import { PlainScreen } from "../plain.ts";
 
 /** What a pane or a headless process runs: the boot file says who it is. */
@@ -21,6 +22,7 @@ async function runAs(boot: Boot): Promise<number> {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, boot.env, { ...(TERM ? { TERM } : {}), ...(TMUX ? { TMUX } : {}), ...(TMUX_PANE ? { TMUX_PANE } : {}) });
 
+  outliveOutput();
   const control = new WorkerControl();
   const onSignal = () => control.requestShutdown("its process was asked to end");
   process.on("SIGINT", onSignal);

@@ -1,0 +1,11 @@
+/**
+ * A terminal or a reader that went away takes no more output; the work goes on, or is saved by the signal that comes with it.
+ * Called before the first output, not at the start: the streams cost CPU that the way to the first request need not pay.
+ */
+export function outliveOutput(): void {
+  for (const output of [process.stdout, process.stderr]) if (!output.listeners("error").includes(passOn)) output.on("error", passOn);
+}
+
+function passOn(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+}
