@@ -1,10 +1,14 @@
+import type { CompactMode, CompactTrigger } from "./memory.ts";
 import type { AssistantMessage, Message, ToolUseBlock, UserMessage } from "./message.ts";
 import type { ModelErrorKind, Usage } from "./model.ts";
 import type { PermissionDecision, PermissionMode, PermissionRequest } from "./permission.ts";
 import type { Tool, ToolResult } from "./tool.ts";
 
-/** Mail and reminders for the next request; `mail` are ids of the envelopes that the reminder holds. */
-export type Pending = { reminder: string; mail: string[] };
+/**
+ * What goes with the next results. `mail` are ids of the envelopes that the reminder holds; `steering` is what the person typed
+ * while the agent worked.
+ */
+export type Pending = { reminder: string; mail: string[]; steering?: string };
 
 export type AgentSpec = {
   name: string;
@@ -32,16 +36,27 @@ export type AgentEvent =
   | { type: "retry"; attempt: number; max: number; delayMs: number; kind: ModelErrorKind }
   | { type: "attempt_reset"; reason: string }
   | { type: "notice"; text: string }
-  | { type: "message"; message: UserMessage | AssistantMessage; usage?: Usage; mail?: readonly string[] }
+  | { type: "message"; message: UserMessage | AssistantMessage; usage?: Usage; cost?: number; mail?: readonly string[] }
   /** All results of the round are out; the ids in `mail` may be acknowledged once this was taken. */
-  | { type: "round_end"; reminder?: string; mail?: readonly string[] }
-  | { type: "compacted"; tokensBefore: number; tokensAfter: number }
+  | { type: "round_end"; reminder?: string; steering?: string; mail?: readonly string[] }
+  /** The history is another one from here on. `usage` and `cost` are those of the summary. */
+  | {
+      type: "compacted";
+      trigger: CompactTrigger;
+      mode: CompactMode;
+      tokensBefore: number;
+      tokensAfter: number;
+      usage: Usage;
+      cost?: number;
+    }
   | {
       type: "loop_complete";
       reason: LoopEndReason;
       text: string;
       turns: number;
       usage: Usage;
+      /** US dollars; absent where a price is unknown. */
+      cost?: number;
       error?: { kind: ModelErrorKind; message: string };
     };
 

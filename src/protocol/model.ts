@@ -36,7 +36,8 @@ export type ModelEvent =
   | { type: "tool_delta"; index: number; json: string }
   /** `input` is null when the arguments were no JSON object: answered with an error, never run. */
   | { type: "tool_end"; index: number; id: string; name: string; input: Record<string, unknown> | null }
-  | { type: "error"; kind: ModelErrorKind; retryable: boolean; text: string; retryAfterMs?: number }
+  /** `limitTokens`: the window that a "prompt too long" names. */
+  | { type: "error"; kind: ModelErrorKind; retryable: boolean; text: string; retryAfterMs?: number; limitTokens?: number }
   | { type: "end"; stop: StopReason; usage: Usage; message: AssistantMessage };
 
 /** Never throws: a failure is an `error` event followed by `end`, before the first byte too. An abort ends the stream without `end`. */
@@ -53,4 +54,14 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
   };
+}
+
+/** US dollars for a million tokens. */
+export type Prices = { input: number; output: number; cacheRead: number; cacheWrite: number };
+
+/** US dollars; undefined where nobody knows the price. */
+export function costOf(usage: Usage, prices: Prices | undefined): number | undefined {
+  if (!prices) return undefined;
+  const { input, output, cacheRead, cacheWrite } = usage;
+  return (input * prices.input + output * prices.output + cacheRead * prices.cacheRead + cacheWrite * prices.cacheWrite) / 1_000_000;
 }

@@ -14,13 +14,15 @@ export function resultBlock(call: Pick<ToolUseBlock, "id">, result: ToolResult):
 
 /**
  * All results of a round in one user message. A reminder stands inside the last result: text behind the results would teach
- * the model to end its turn. The loop and a session that is loaded again build it here, so both give the same bytes.
+ * the model to end its turn. Only what the person typed meanwhile stands there: it is a message to be answered.
+ * The loop and a session that is loaded again build it here, so both give the same bytes.
  */
-export function resultsMessage(results: readonly ToolResultBlock[], reminder: string | undefined): UserMessage {
-  const content = results.map((result, index) =>
+export function resultsMessage(results: readonly ToolResultBlock[], reminder: string | undefined, steering?: string): UserMessage {
+  const content: UserMessage["content"] = results.map((result, index) =>
     reminder && index === results.length - 1
       ? { ...result, content: [...result.content, { type: "text" as const, text: reminder }] }
       : result,
   );
+  if (steering !== undefined && steering.trim() !== "") content.push({ type: "text", text: steering });
   return { role: "user", content };
 }

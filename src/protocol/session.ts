@@ -1,3 +1,4 @@
+import type { CompactMode, CompactTrigger } from "./memory.ts";
 import type { Message, ToolResultBlock } from "./message.ts";
 import type { ToolSpec, Usage } from "./model.ts";
 
@@ -11,18 +12,36 @@ export type SessionHeader = {
   model: string;
   system: string;
   tools: ToolSpec[];
+  /** Id of the session that this one was forked from. */
   parent?: string;
 };
 
 /** One line of the session's JSONL file; results stand alone so that a crash loses none, and fold into one user message on load. */
 export type SessionEntry =
   | SessionHeader
-  | { type: "message"; at: string; message: Message; usage?: Usage; mail?: readonly string[] }
+  /** `cost` in US dollars, by the prices of that day. */
+  | { type: "message"; at: string; message: Message; usage?: Usage; cost?: number; mail?: readonly string[] }
   | { type: "tool_result"; at: string; result: ToolResultBlock }
-  /** `reminder` goes inside the last result's content. */
-  | { type: "round_end"; at: string; reminder?: string; mail?: readonly string[] }
-  /** Replaces all before it when the history is rebuilt. */
-  | { type: "compaction"; at: string; history: Message[] };
+  /** `reminder` goes inside the last result's content; `steering`, the person's words meanwhile, stands behind the results. */
+  | { type: "round_end"; at: string; reminder?: string; steering?: string; mail?: readonly string[] }
+  /** Replaces all before it when the history is rebuilt. `usage` is what the summary took. */
+  | {
+      type: "compaction";
+      at: string;
+      history: Message[];
+      trigger: CompactTrigger;
+      mode: CompactMode;
+      tokensBefore: number;
+      tokensAfter: number;
+      usage?: Usage;
+      cost?: number;
+    }
+  /** The person went back: replaces all before it too. */
+  | { type: "rewind"; at: string; history: Message[] }
+  /** What the person calls the session; the last one counts. */
+  | { type: "name"; at: string; name: string }
+  /** What the files were before the user's message that comes next. */
+  | { type: "checkpoint"; at: string; id: string };
 
 export interface Session {
   readonly id: string;
