@@ -1,38 +1,40 @@
 import { join } from "node:path";
 import { writeAtomic } from "../platform/files.ts";
 import type { ToolUseBlock } from "../protocol/message.ts";
-import type { ToolResult } from "../protocol/tool.ts";
+import { resultText, type ToolResult } from "../protocol/tool.ts";
+import { headOf, tailOf } from "./cut.ts";
 
+const MAX_LINES = 2_000;
 const HEAD = 2_000;
 const TAIL = 2_000;
 
-/** First layer of memory: the text of a large result goes to `<folder>/<call id>.txt`, its head and tail stay, with size and path. */
+/**
+ * First layer of memory: the text of a large result goes to `<folder>/<call id>.txt`; its head and tail stay, with size and
+ * path, in no more than `maxCharacters`.
+ */
 export async function spill(folder: string, call: ToolUseBlock, result: ToolResult, maxCharacters: number): Promise<ToolResult> {
-  const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-  if (text.length <= maxCharacters) return result;
+  const text = resultText(result);
+  const lines = countLines(text);
+  // ReadFile pages by itself: a read of just that many lines is no large result.
+  if (text.length <= maxCharacters && (lines <= MAX_LINES || call.name === "ReadFile")) return result;
   const path = join(folder, `${call.id.replace(/[^A-Za-z0-9_-]/g, "_")}.txt`);
   await writeAtomic(path, text);
-  // A command's end says more than its beginning.
-  const [head, tail] = call.name === "Bash" ? [HEAD / 2, TAIL * 2] : [HEAD, TAIL];
-  const lines = text.split("\n").length;
-  const preview = [
-    cutAtLine(text.slice(0, head)),
-    `[… ${text.length} characters, ${lines} lines in all; the whole text is in ${path}: read it with ReadFile, offset and limit …]`,
-    text.slice(safeStart(text, text.length - tail)),
-  ].join("\n");
+  const note = `[… ${text.length} characters, ${lines} lines in all; the whole text is in ${path}: read it with ReadFile, offset and limit …]`;
   const images = result.content.filter((block) => block.type === "image");
-  return { ...result, content: [{ type: "text", text: preview }, ...images] };
+  return { ...result, content: [{ type: "text", text: preview(text, note, call.name, maxCharacters) }, ...images] };
 }
 
-function cutAtLine(head: string): string {
-  const end = head.lastIndexOf("\n");
-  const cut = end > 0 ? head.slice(0, end) : head;
-  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+function preview(text: string, note: string, tool: string, maxCharacters: number): string {
+  // A command's end says more than its beginning.
+  const [head, tail] = tool === "Bash" ? [HEAD / 2, TAIL * 2] : [HEAD, TAIL];
+  const room = Math.max(0, maxCharacters - note.length - 2);
+  // Many short lines may be fewer characters than head and tail together, which must not overlap.
+  const scale = Math.min(1, Math.min(room, text.length) / (head + tail));
+  return `${headOf(text, Math.floor(head * scale))}\n${note}\n${tailOf(text, Math.floor(tail * scale))}`;
 }
 
-/** The next line's start, or at least not the middle of a surrogate pair. */
-function safeStart(text: string, from: number): number {
-  const newline = text.indexOf("\n", from);
-  if (newline >= 0 && newline < from + 500) return newline + 1;
-  return /[\uDC00-\uDFFF]/.test(text.charAt(from)) ? from + 1 : from;
+function countLines(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
 }

@@ -33,4 +33,6 @@ export interface Compactor {
     signal: AbortSignal,
   ): AsyncGenerator<AgentEvent, Compaction | { failed: string }>;
   report(history: readonly Message[]): ContextReport;
+  /** What the person should know of what `observe` saw, each once: to be asked for after it. */
+  takeNotices(): string[];
 }
