@@ -30,6 +30,7 @@ export function cutMiddle(text: string, max: number): string {
 
 /** The same by our estimate of tokens. */
 export function cutToTokens(text: string, tokens: number): string {
+  if (tokens < 1) return "";
   let cut = text;
   for (let max = text.length; ; ) {
     const estimated = estimateText(cut);

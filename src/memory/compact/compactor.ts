@@ -134,7 +134,8 @@ class ConversationCompactor implements Compactor {
         if (signal.aborted) return undefined;
         const windowBefore = this.#window;
         const request = transcriptRequest(plan.history, this.#options, this.#rawLimits(), { focus, share });
-        const history = yield* this.#summarise(plan, request, run, signal);
+        run.reason ||= "the window is too small for a request that summarises";
+        const history = request && (yield* this.#summarise(plan, request, run, signal));
         if (history) return { history, mode: "transcript" };
         if (this.#window === windowBefore) break;
       }

@@ -8,18 +8,23 @@ const MIN_TOKENS = 50;
 
 /**
  * Newest first until `tokens` are used up, in their old order. The very last words, and the last of the person's own, always
- * stay: word for word unless they are larger than `last` alone.
+ * stay: word for word unless they are larger than `last` together.
  */
-export function keepWords(words: readonly Words[], tokens: number, last: number): { kept: Words[]; leftOut: number } {
+export function keepWords(
+  words: readonly (Words & { tokens: number })[],
+  tokens: number,
+  last: number,
+): { kept: Words[]; leftOut: number } {
   const sure = new Set([words.length - 1, words.findLastIndex(({ isMail }) => !isMail)]);
   const kept: Words[] = [];
   let left = tokens;
   let isFull = false;
   for (const [index, one] of [...words.entries()].toReversed()) {
-    const cost = estimateText(one.text);
+    const cost = one.tokens;
     isFull ||= cost > left && !sure.has(index);
     if (isFull && !sure.has(index)) continue;
-    kept.unshift(cost > last ? { ...one, text: cutToTokens(one.text, Math.floor(last)) } : one);
+    const most = Math.floor(last / sure.size);
+    kept.unshift({ text: sure.has(index) && cost > most ? cutToTokens(one.text, most) : one.text, isMail: one.isMail });
     left -= cost;
   }
   return { kept, leftOut: words.length - kept.length };

@@ -1,4 +1,4 @@
-import type { Message } from "../../protocol/message.ts";
+import { type Message, messageText } from "../../protocol/message.ts";
 import { cutToTokens } from "../cut.ts";
 import type { TokenCount } from "../token-count.ts";
 import { estimateText } from "../tokens.ts";
@@ -6,7 +6,7 @@ import { unitsOf, userWords } from "./conversation.ts";
 import { readFiles, touchedFiles } from "./files.ts";
 import { keepUnits, keepWords } from "./keep.ts";
 import type { Limits } from "./limits.ts";
-import { earlierParts, newHistory, type Parts } from "./new-history.ts";
+import { earlierParts, newHistory, type Parts, type Words } from "./new-history.ts";
 
 /** A compaction that saves less than this comes again at once. */
 const MAX_SHARE = 0.6;
@@ -33,12 +33,16 @@ export class Plan {
   readonly #preserved: readonly string[];
   readonly #options: PlanOptions;
   readonly #before: number;
+  readonly #allWords: (Words & { tokens: number })[];
+  readonly #paths: string[];
 
   constructor(history: readonly Message[], preserved: readonly string[], options: PlanOptions) {
     this.history = history;
-    this.#preserved = preserved;
+    this.#preserved = [...preserved, ...openReminders(history)];
     this.#options = options;
     this.#before = options.count.rawMessages(history);
+    this.#allWords = userWords(history).map((words) => ({ ...words, tokens: estimateText(words.text) }));
+    this.#paths = touchedFiles(history);
   }
 
   /** A sentence when what no compaction can change is larger than the window. */
@@ -78,10 +82,10 @@ export class Plan {
    */
   dropped(): Message[] | undefined {
     const { count, limits } = this.#options;
-    const { half, summary: most, result } = { ...limits(), result: CUTS.result };
+    const { half, summary: most } = limits();
     const earlier = this.history.map((message) => (message.role === "user" ? (earlierParts(message)?.summary ?? "") : ""));
     const base = { ...this.#base(), summary: cutToTokens(earlier.findLast((text) => text !== "") ?? "", most) };
-    const units = unitsOf(this.history, { ...CUTS, result });
+    const units = unitsOf(this.history, CUTS);
     for (let tokens = Math.min(half - this.#fixed(), this.#before) - this.#cost(base) - MIN_SUMMARY; ; tokens /= 2) {
       const { text, leftOut } = keepUnits(units, tokens);
       const note = `(No summary could be written. Rounds left out here: ${leftOut}. Look at files and commands again before you rely on what they were.)`;
@@ -111,11 +115,11 @@ export class Plan {
     const { words, target } = this.#options.limits();
     const room = target - this.#fixed() - this.#cost({}) - MIN_SUMMARY;
     const { kept, leftOut } = this.#words(Math.max(0, Math.min(words, room)));
-    return { words: kept, leftOutWords: leftOut, paths: touchedFiles(this.history) };
+    return { words: kept, leftOutWords: leftOut, paths: this.#paths };
   }
 
   #words(tokens: number): ReturnType<typeof keepWords> {
-    return keepWords(userWords(this.history), tokens, this.#options.limits().lastWords);
+    return keepWords(this.#allWords, tokens, this.#options.limits().lastWords);
   }
 
   #cost(parts: Partial<Parts>): number {
@@ -141,4 +145,11 @@ export class Plan {
     if (last?.role === "assistant") return last.content.some((block) => block.type === "tool_use") ? GO_ON : REST;
     return last?.content.some((block) => block.type === "tool_result") || (last && earlierParts(last)) ? GO_ON : ANSWER;
   }
+}
+
+/** A message that wakes the agent by a reminder alone is still to be answered. */
+function openReminders(history: readonly Message[]): string[] {
+  const last = history.at(-1);
+  if (last?.role !== "user" || userWords([last]).length > 0 || last.content.some((block) => block.type === "tool_result")) return [];
+  return earlierParts(last) ? [] : [messageText(last)];
 }

@@ -28,19 +28,20 @@ export function suffixRequest(
 
 /**
  * A conversation of its own: no tools, no images, the history as text with its results cut, the oldest rounds left out until
- * it fits. `limits` are in estimated tokens; `share` of them is used.
+ * it fits. `limits` are in estimated tokens; `share` of them is used. Undefined when not even a part of a round fits.
  */
 export function transcriptRequest(
   history: readonly Message[],
   { model, maxOutputTokens }: { model: string; maxOutputTokens: number },
   limits: Limits,
   { focus, share }: { focus: string | undefined; share: number },
-): ModelRequest {
+): ModelRequest | undefined {
   const prompt = summaryPrompt(focus);
   const summaries = history.flatMap((message) => (message.role === "user" ? (earlierParts(message)?.summary ?? []) : []));
   const room = (limits.window * 0.95 - limits.summary - FRAME_TOKENS) * share - estimateText(prompt) - estimateText(SUMMARY_SYSTEM);
   const earlier = cutToTokens(summaries.findLast((text) => text !== "") ?? "", room / 3);
   const { text, leftOut } = keepUnits(unitsOf(history, CUTS), room - estimateText(earlier));
+  if (text === "") return undefined;
   const parts = [
     ...(earlier
       ? [
