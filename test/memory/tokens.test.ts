@@ -62,7 +62,7 @@ describe("what fills the window", () => {
     const count = new TokenCount(fixed);
     const history: Message[] = [userText(long)];
     count.observe(history, { input: 1_000, cacheRead: 800, cacheWrite: 200, output: 300 });
-    history.push(said(long));
+    history.push(said("A fox jumps."));
     expect(count.used(history)).toBe(2_300);
     history.push(userText(long));
     expect(count.used(history)).toBeGreaterThan(2_300 + estimateText(long) * 0.7);

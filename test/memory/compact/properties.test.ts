@@ -24,9 +24,14 @@ const triggers = fc.constantFrom("auto" as const, "overflow" as const, "manual" 
 
 /** The users' messages that are no more than 20,000 tokens together, from the newest on. */
 function lastWords(history: readonly Message[]): string[] {
+  const newest: string[] = [];
   let left = 20_000;
-  const words = userWords(history).map(({ text }) => text);
-  return words.slice(words.findLastIndex((text) => (left -= estimateText(text)) < 0) + 1);
+  for (const { text } of userWords(history).toReversed()) {
+    left -= estimateText(text);
+    if (left < 0) break;
+    newest.push(text);
+  }
+  return newest;
 }
 
 describe("compaction of any history", () => {
