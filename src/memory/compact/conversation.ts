@@ -58,7 +58,7 @@ export function unitsOf(history: readonly Message[], cuts: Cuts): Unit[] {
 function roundText(message: AssistantMessage, results: UserMessage | undefined, cuts: Cuts): string {
   const lines: string[] = [];
   const said = messageText(message).trim();
-  if (said !== "") lines.push(`Assistant: ${cutMiddle(said, cuts.user)}`);
+  if (said !== "") lines.push(`Assistant: ${cutMiddle(said, Math.max(cuts.user, cuts.result))}`);
   for (const call of toolCalls(message)) {
     lines.push(`Call: ${call.name} ${cutMiddle(JSON.stringify(call.input), cuts.result)}`);
     const result = results?.content.find((block) => block.type === "tool_result" && block.toolUseId === call.id);
