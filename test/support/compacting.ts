@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { Ask } from "../../src/memory/compact/ask-summary.ts";
 import { type CompactorOptions, createCompactor } from "../../src/memory/compact/compactor.ts";
 import type { AgentEvent } from "../../src/protocol/agent.ts";
 import type { Compaction, Compactor, CompactTrigger } from "../../src/protocol/memory.ts";
-import type { AssistantMessage, Message } from "../../src/protocol/message.ts";
+import { type AssistantMessage, type Message, messageText, userText } from "../../src/protocol/message.ts";
 import { type ModelEvent, type ModelRequest, NO_USAGE, type Usage } from "../../src/protocol/model.ts";
 
 export const SUMMARY = `## Goal
@@ -104,3 +105,35 @@ export async function compaction(...parameters: Parameters<typeof compacted>): P
   if ("failed" in outcome) throw new Error(`Not compacted: ${outcome.failed}`);
   return outcome;
 }
+
+type Call = { name?: string; input?: Record<string, unknown>; result: string };
+
+export function assistant(content: AssistantMessage["content"]): AssistantMessage {
+  return { role: "assistant", provider: "mock", model: "mock-1", content };
+}
+
+/** An assistant's message with its calls, and their results. */
+export function round(...calls: Call[]): Message[] {
+  const named = calls.map((call) => ({ ...call, id: `toolu_${randomUUID()}` }));
+  return [
+    assistant(named.map(({ id, name = "ReadFile", input = { path: "a.ts" } }) => ({ type: "tool_use", id, name, input }))),
+    {
+      role: "user",
+      content: named.map(({ id, result }) => ({
+        type: "tool_result",
+        toolUseId: id,
+        content: [{ type: "text", text: result }],
+        isError: false,
+      })),
+    },
+  ];
+}
+
+export const said = (text: string) => assistant([{ type: "text", text }]);
+export const long = (characters: number) => "The quick brown fox jumps over the lazy dog.\n".repeat(Math.ceil(characters / 45));
+export const usage = (input: number): Usage => ({ input, output: 0, cacheRead: 0, cacheWrite: 0 });
+export const body = (request: ModelRequest | undefined) => (request?.messages ?? []).map(messageText).join("\n");
+export const work = (rounds = 20): Message[] => [
+  userText("Make the build green."),
+  ...Array.from({ length: rounds }, (_, index) => round({ result: `result ${index}\n${long(8_000)}` })).flat(),
+];

@@ -15,7 +15,8 @@ export type Ask = (
 
 export type SummaryAnswer = { usage: Usage } & (
   | { type: "summary"; text: string }
-  | { type: "failed"; reason: string }
+  /** `isServerFault`: it says nothing of what a model could do with the conversation. */
+  | { type: "failed"; reason: string; isServerFault: boolean }
   | { type: "too_long"; reason: string; limitTokens: number | undefined }
   | { type: "interrupted" }
 );
@@ -38,7 +39,7 @@ function answerOf(
   if (error?.kind === "context_length" || (!error && stop === "context")) {
     return { type: "too_long", usage, reason: error?.text ?? "the context window was full", limitTokens: error?.limitTokens };
   }
-  const failed = (reason: string): SummaryAnswer => ({ type: "failed", usage, reason });
+  const failed = (reason: string): SummaryAnswer => ({ type: "failed", usage, reason, isServerFault: error !== undefined });
   if (error) return failed(error.text);
   if (stop === "error" || stop === "refusal") return failed("the model refused to write a summary");
   if (toolCalls(message).length > 0) return failed("the model called a tool instead of writing a summary");

@@ -77,7 +77,7 @@ class ConversationCompactor implements Compactor {
     const tokensBefore = count.used(history);
     const preserved = signal.aborted ? [] : await this.#options.preserve();
     const plan = new Plan(history, preserved, { ...this.#options, count, limits: () => this.#window.rawLimits() });
-    const run: Run = { usage: NO_USAGE, reason: "" };
+    const run: Run = { usage: NO_USAGE, reason: "", isServerFault: false };
     const done = yield* climbDown(plan, { ...this.#options, window: this.#window, trigger, focus, signal }, run);
     if (signal.aborted) return { failed: "interrupted" };
     if (trigger !== "manual") {

@@ -22,7 +22,7 @@ export type LadderOptions = {
   signal: AbortSignal;
 };
 /** What all rungs together took, and why the last one failed. */
-export type Run = { usage: Usage; reason: string };
+export type Run = { usage: Usage; reason: string; isServerFault: boolean };
 type Compacted = Pick<Compaction, "history" | "mode">;
 
 /**
@@ -34,19 +34,17 @@ export async function* climbDown(plan: Plan, options: LadderOptions, run: Run): 
   run.reason = plan.hopeless() ?? "";
   if (run.reason !== "" || signal.aborted) return undefined;
 
-  // Whoever asks for a summary does not want to lose rounds instead while there is room.
-  const isTight = window.count.used(plan.history) >= window.limits().trigger || hasTooManyImages(plan.history);
   if (plan.canGain()) {
     const summarised = yield* withModel(plan, options, run);
     if (summarised || signal.aborted) return summarised;
   } else run.reason = "nearly all of it is words and instructions that stay";
-  if (trigger === "manual" && !isTight) {
-    run.reason = `Not compacted: ${run.reason}.`;
-    return undefined;
-  }
-  const history = plan.dropped();
+
+  const isTight = window.count.used(plan.history) >= window.limits().trigger || hasTooManyImages(plan.history);
+  const isWish = trigger === "manual" && !isTight;
+  // Whoever asks for a summary while there is room would not want to lose rounds because a server is down.
+  const history = isWish && run.isServerFault ? undefined : plan.dropped(isWish ? 0.9 : 1);
   if (history) return { history, mode: "dropped" };
-  run.reason = `The conversation can't be made shorter: ${run.reason}. ${plan.sizes()}`;
+  run.reason = isWish ? `Not compacted: ${run.reason}.` : `The conversation can't be made shorter: ${run.reason}. ${plan.sizes()}`;
   return undefined;
 }
 
@@ -97,6 +95,7 @@ async function* summarise(
       return { isTooLong: true };
     case "failed":
       run.reason = answer.reason;
+      run.isServerFault = answer.isServerFault;
       return {};
     case "interrupted":
       return {};

@@ -78,9 +78,10 @@ export class Plan {
 
   /**
    * Without a model: the oldest whole rounds go until half of the window is free. The others stay as text in the same single
-   * message, since thinking and server calls among native rounds are refused once what stood before them is gone.
+   * message, since thinking and server calls among native rounds are refused once what stood before them is gone. Undefined when it would
+   * not be shorter than `share` of what it was.
    */
-  dropped(): Message[] | undefined {
+  dropped(share: number): Message[] | undefined {
     const { count, limits } = this.#options;
     const { half, summary: most } = limits();
     const earlier = this.history.map((message) => (message.role === "user" ? (earlierParts(message)?.summary ?? "") : ""));
@@ -90,7 +91,7 @@ export class Plan {
       const { text, leftOut } = keepUnits(units, tokens);
       const note = `(No summary could be written. Rounds left out here: ${leftOut}. Look at files and commands again before you rely on what they were.)`;
       const history = newHistory(this.#complete({ ...base, note, rounds: text }));
-      if (count.rawMessages(history) < this.#before) return history;
+      if (count.rawMessages(history) < this.#before * share) return history;
       if (text === "") return undefined;
     }
   }
