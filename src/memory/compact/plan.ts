@@ -78,8 +78,8 @@ export class Plan {
 
   /**
    * Without a model: the oldest whole rounds go until half of the window is free. The others stay as text in the same single
-   * message, since thinking and server calls among native rounds are refused once what stood before them is gone. Undefined when it would
-   * not be shorter than `share` of what it was.
+   * message, since thinking and server calls among native rounds are refused once what stood before them is gone.
+   * Undefined when it would not be shorter than `share` of what it was.
    */
   dropped(share: number): Message[] | undefined {
     const { count, limits } = this.#options;

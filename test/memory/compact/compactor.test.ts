@@ -132,6 +132,12 @@ describe("the ladder", () => {
     expect(requests).toEqual([]);
   });
 
+  test("a summary that leaves more than 60 % is none", async () => {
+    const { ask, requests } = scripted(() => `${SUMMARY}\n${long(110_000)}`);
+    const { mode } = await compaction(compactor({ ask }), work());
+    expect({ mode, asked: requests.length }).toEqual({ mode: "dropped", asked: 2 });
+  });
+
   test("after a refusal as too long the live conversation is not sent again", async () => {
     const { ask, requests } = scripted(() => SUMMARY);
     const { mode } = await compaction(compactor({ ask }), work(), { trigger: "overflow" });
@@ -197,6 +203,15 @@ describe("what the new conversation holds", () => {
     expect(text.match(/<user-words>/g)).toHaveLength(1);
     expect(text.match(/<\/last-rounds>/g)).toHaveLength(1);
     expect(text.match(/<\/file-content>/g)).toHaveLength(1);
+  });
+
+  test("the user's last words stay whole, however much mail came after them", async () => {
+    const mail = (from: string) => userText(`<teammate-message from="${from}">\n${long(70_000)}\n</teammate-message>`);
+    const { history } = await compaction(compactor(), [...work(40), said("?"), mail("bob"), said("!"), mail("carol")]);
+    const text = history.map(messageText).join();
+    expect(text).toContain("<user-words>\nMake the build green.\n</user-words>");
+    expect(text).toContain('<teammate-message from="carol">');
+    expect(text).not.toContain('<teammate-message from="bob">');
   });
 
   test("a reminder that woke the agent and is not answered yet stays", async () => {
