@@ -4,14 +4,15 @@ import { selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { Environment } from "../engine/system-prompt.ts";
 import { createSession, hasHeader, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
-import type { Agent, Pending } from "../protocol/agent.ts";
+import type { Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
-import { createAgent } from "./create-agent.ts";
+import { createAgent, type SessionAgent } from "./create-agent.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
+import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
 import { toApiFormat } from "./toolset.ts";
 
@@ -36,8 +37,10 @@ export type AgentRequest = {
 };
 
 export type OpenedAgent = AsyncDisposable & {
-  agent: Agent;
+  agent: SessionAgent;
   session: SessionFile;
+  shell: ShellState;
+  spending: Spending;
   model: string;
   tools: readonly ToolSpec[];
   permissions: Permissions;
@@ -91,6 +94,7 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
       system,
       tools: toolSpecs,
     });
+  const spending = new Spending();
   const agent = createAgent(
     {
       name: request.name,
@@ -104,8 +108,8 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
       ...(request.pending ? { pending: request.pending } : {}),
     },
     {
-      client: withRetry(selected.client),
-      maxTokens: selected.maxOutputTokens,
+      model: { client: withRetry(selected.client), id: selected.model, maxTokens: selected.maxOutputTokens, pricesOf: () => undefined },
+      spending,
       authorize: permissions.authorize,
       session,
       spillFolder,
@@ -115,6 +119,8 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
   return {
     agent,
     session,
+    shell,
+    spending,
     model: selected.model,
     tools: toolSpecs,
     permissions,
