@@ -137,7 +137,7 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
           type: "round_end",
           ...(reminder ? { reminder } : {}),
           ...(steering ? { steering } : {}),
-          ...(pending ? { mail: pending.mail } : {}),
+          ...(pending && pending.mail.length > 0 ? { mail: pending.mail } : {}),
         };
         if (counters.unknownRounds >= 3)
           state = finish("unknown_tools", "Stopped: three rounds in a row called only tools that do not exist.");

@@ -1,16 +1,16 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { selectModel } from "../engine/providers/select.ts";
+import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { Environment } from "../engine/system-prompt.ts";
-import { createSession, hasHeader, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
+import { createSession, hasHeader, type LoadedSession, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
 import type { Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
-import { createAgent, type SessionAgent } from "./create-agent.ts";
+import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
 import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
@@ -41,7 +41,10 @@ export type OpenedAgent = AsyncDisposable & {
   session: SessionFile;
   shell: ShellState;
   spending: Spending;
+  /** Id of the model that it was opened with. */
   model: string;
+  /** Another model goes on with the conversation; gives its full name, or throws UserError. */
+  useModel(name: string): string;
   tools: readonly ToolSpec[];
   permissions: Permissions;
   /** Ids of the mail that the conversation holds. */
@@ -55,8 +58,9 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
   const { settings, env } = surroundings;
   const { sessionPath, sessionId: id } = request;
   const old = (await hasHeader(sessionPath)) ? await openSessionFile(sessionPath) : undefined;
-  const wanted = surroundings.flags.model ?? request.model ?? old?.loaded.header.model ?? env.ROOCODE_MODEL ?? settings.model;
-  const selected = selectModel({ providers: settings.providers ?? [], model: wanted, env });
+  const wanted = surroundings.flags.model ?? request.model ?? lastModel(old?.loaded) ?? env.ROOCODE_MODEL ?? settings.model;
+  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env });
+  const selected = choose(wanted);
 
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
   const shell = new ShellState(request.cwd);
@@ -95,6 +99,12 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
       tools: toolSpecs,
     });
   const spending = new Spending();
+  const inUse = (one: SelectedModel): ModelInUse => ({
+    client: withRetry(one.client),
+    id: one.model,
+    maxTokens: one.maxOutputTokens,
+    pricesOf: () => undefined,
+  });
   const agent = createAgent(
     {
       name: request.name,
@@ -108,7 +118,7 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
       ...(request.pending ? { pending: request.pending } : {}),
     },
     {
-      model: { client: withRetry(selected.client), id: selected.model, maxTokens: selected.maxOutputTokens, pricesOf: () => undefined },
+      model: inUse(selected),
       spending,
       authorize: permissions.authorize,
       session,
@@ -122,6 +132,11 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
     shell,
     spending,
     model: selected.model,
+    useModel(name) {
+      const next = choose(name);
+      agent.useModel(inUse(next));
+      return `${next.provider}/${next.model}`;
+    },
     tools: toolSpecs,
     permissions,
     mail,
@@ -132,4 +147,10 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
       session.close();
     },
   };
+}
+
+/** The model that wrote the last answer; a fallback's or another one's that the person chose goes on. */
+function lastModel(loaded: LoadedSession | undefined): string | undefined {
+  const last = loaded?.history.findLast((message) => message.role === "assistant" && message.provider !== "");
+  return last?.role === "assistant" ? `${last.provider}/${last.model}` : loaded?.header.model;
 }
