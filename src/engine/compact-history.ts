@@ -1,5 +1,5 @@
-import type { AgentEvent } from "../protocol/agent.ts";
-import type { Compactor, CompactTrigger } from "../protocol/memory.ts";
+import type { AgentEvent, CompactTrigger } from "../protocol/agent.ts";
+import type { Compactor } from "../protocol/memory.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Usage } from "../protocol/model.ts";
 

@@ -1,5 +1,5 @@
-import type { AgentEvent, AgentInput, LoopComplete, LoopEndReason, Pending } from "../protocol/agent.ts";
-import type { Compactor, CompactTrigger } from "../protocol/memory.ts";
+import type { AgentEvent, AgentInput, CompactTrigger, LoopComplete, LoopEndReason, Pending } from "../protocol/agent.ts";
+import type { Compactor } from "../protocol/memory.ts";
 import type { AssistantMessage, Message, ToolResultBlock } from "../protocol/message.ts";
 import { messageText, toolCalls, userText } from "../protocol/message.ts";
 import { addUsage, type ModelErrorKind, NO_USAGE, type Usage } from "../protocol/model.ts";

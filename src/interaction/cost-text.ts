@@ -9,6 +9,6 @@ export function costText({ usage, cost, isPriced }: { usage: Usage; cost: number
 }
 
 /** Small sums keep two digits that say something. */
-export function dollars(cost: number): string {
+function dollars(cost: number): string {
   return `$${cost >= 1 || cost === 0 ? cost.toFixed(2) : cost.toPrecision(2)}`;
 }

@@ -18,7 +18,7 @@ const help: SlashCommand = {
   },
 };
 
-export const SLASH_COMMANDS: readonly SlashCommand[] = [
+const SLASH_COMMANDS: readonly SlashCommand[] = [
   compactCommand,
   contextCommand,
   costCommand,
