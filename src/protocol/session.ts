@@ -40,8 +40,8 @@ export type SessionEntry =
   | { type: "rewind"; at: string; history: Message[] }
   /** What the person calls the session; the last one counts. */
   | { type: "name"; at: string; name: string }
-  /** What the files were before the user's message that comes next. */
-  | { type: "checkpoint"; at: string; id: string };
+  /** What the files were around a step of the agent; `turn` counts the person's messages, `id` is a snapshot's. */
+  | { type: "checkpoint"; at: string; id: string; turn: number; phase: "before" | "after" };
 
 export interface Session {
   readonly id: string;
