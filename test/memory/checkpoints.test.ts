@@ -22,8 +22,9 @@ async function project(files: Readonly<Record<string, string>>, { isRepository =
   }
   const entries: Entry[] = [];
   const options = { store: join(folder.path, "store"), root, session: "s1", isRepository };
-  const open = (earlier: readonly Entry[] = [], turn = 0) =>
-    new Checkpoints(new SnapshotStore(options), async (entry) => void entries.push(entry), earlier, turn);
+  const fail = (text: string) => expect.unreachable(text);
+  const open = (earlier: readonly Entry[] = []) =>
+    new Checkpoints(new SnapshotStore(options), async (entry) => void entries.push(entry), fail, earlier);
   return {
     root,
     entries,
@@ -35,10 +36,14 @@ async function project(files: Readonly<Record<string, string>>, { isRepository =
   };
 }
 
+const turns = new WeakMap<Checkpoints, number>();
+
 /** One turn of the agent that does `work`. */
 async function turn(checkpoints: Checkpoints, work: () => Promise<unknown>, path?: string): Promise<void> {
-  checkpoints.startTurn();
-  await checkpoints.before(path);
+  const number = (turns.get(checkpoints) ?? 0) + 1;
+  turns.set(checkpoints, number);
+  checkpoints.startTurn(number);
+  await checkpoints.before(path === undefined ? [] : [path]);
   await work();
   await checkpoints.after();
 }
@@ -113,10 +118,10 @@ describe("checkpoints", () => {
     await using p = await project({ "a.txt": "0", "b.txt": "0" });
     const first = p.open();
     await turn(first, () => p.write("a.txt", "1"));
-    first.startTurn();
+    first.startTurn(2);
     await first.before();
     await p.write("b.txt", "half");
-    const second = p.open(p.entries, 2);
+    const second = p.open(p.entries);
     expect(await rewind(second, 1)).toEqual({ restored: ["a.txt"], foreign: ["b.txt"], left: [] });
     expect(await p.text("b.txt")).toBe("half");
   });
@@ -170,7 +175,7 @@ describe("checkpoints", () => {
         await p.write(".env", "KEY=new");
         await p.write("build/out", "new");
       },
-      ".env",
+      p.file(".env"),
     );
     await rewind(checkpoints, 1);
     expect(await p.text(".env")).toBe("KEY=old");

@@ -20,28 +20,32 @@ export class Checkpoints {
   readonly #store: SnapshotStore;
   readonly #append: (entry: Entry) => Promise<void>;
   readonly #steps: Step[];
-  #turn: number;
+  readonly #onProblem: (text: string) => void;
+  #turn = 0;
+  #isBroken = false;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(store: SnapshotStore, append: (entry: Entry) => Promise<void>, earlier: readonly Entry[] = [], turn = 0) {
+  /** `onProblem` is told once when snapshots fail: the work goes on without them. */
+  constructor(
+    store: SnapshotStore,
+    append: (entry: Entry) => Promise<void>,
+    onProblem: (text: string) => void,
+    earlier: readonly Entry[] = [],
+  ) {
     this.#store = store;
     this.#append = append;
+    this.#onProblem = onProblem;
     this.#steps = stepsOf(earlier);
+  }
+
+  startTurn(turn: number): void {
     this.#turn = turn;
   }
 
-  startTurn(): void {
-    this.#turn += 1;
-  }
-
-  get turn(): number {
-    return this.#turn;
-  }
-
-  /** Before the first call of a round that may change files; waits for what is still being looked at. */
-  async before(path?: string): Promise<void> {
-    await this.#inTurn(async () => {
-      if (path !== undefined) this.#store.name(path);
+  /** Before the first call of a round that may change files; waits for what is still being looked at. Paths are absolute. */
+  async before(paths: readonly string[] = []): Promise<void> {
+    await this.#step(async () => {
+      for (const path of paths) this.#store.name(path);
       const open = this.#steps.at(-1);
       if (open && open.after === undefined && open.turn === this.#turn) return;
       const step: Step = { turn: this.#turn, before: await this.#store.take() };
@@ -52,7 +56,7 @@ export class Checkpoints {
 
   /** After the round; may run beside the next model call. */
   async after(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#step(async () => {
       const open = this.#steps.at(-1);
       if (!open || open.after !== undefined || open.turn !== this.#turn) return;
       open.after = await this.#store.take();
@@ -92,6 +96,15 @@ export class Checkpoints {
       // Undone work is nobody's change: what comes later is measured from here.
       this.#steps.splice(this.#steps.indexOf(first));
       return left;
+    });
+  }
+
+  async #step(action: () => Promise<void>): Promise<void> {
+    if (this.#isBroken) return;
+    await this.#inTurn(action).catch((error: unknown) => {
+      if (!this.#isBroken)
+        this.#onProblem(`File changes can't be undone in this session: ${error instanceof Error ? error.message : error}`);
+      this.#isBroken = true;
     });
   }
 

@@ -1,5 +1,5 @@
 import { chmod, lstat, realpath, rm, rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { GitError, git } from "../../platform/git.ts";
 import { openSnapshotIndex, type SnapshotIndex, type SnapshotOptions } from "./snapshot-index.ts";
 
@@ -25,9 +25,10 @@ export class SnapshotStore {
     this.#options = options;
   }
 
-  /** A file that counts although git may ignore it; `path` is relative to the root. */
+  /** A file that counts although git may ignore it; `path` is absolute. What lies outside the root does not count. */
   name(path: string): void {
-    this.#named.add(path);
+    const inside = relative(this.#options.root, path);
+    if (inside !== "" && !inside.startsWith("..")) this.#named.add(inside);
   }
 
   /** Id of the tree of what the files are now. */
