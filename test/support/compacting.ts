@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Ask } from "../../src/memory/compact/ask-summary.ts";
 import { type CompactorOptions, createCompactor } from "../../src/memory/compact/compactor.ts";
-import type { AgentEvent } from "../../src/protocol/agent.ts";
-import type { Compaction, Compactor, CompactTrigger } from "../../src/protocol/memory.ts";
+import type { AgentEvent, CompactTrigger } from "../../src/protocol/agent.ts";
+import type { Compaction, Compactor } from "../../src/protocol/memory.ts";
 import { type AssistantMessage, type Message, messageText, userText } from "../../src/protocol/message.ts";
 import { type ModelEvent, type ModelRequest, NO_USAGE, type Usage } from "../../src/protocol/model.ts";
 

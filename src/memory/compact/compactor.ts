@@ -1,5 +1,5 @@
-import type { AgentEvent } from "../../protocol/agent.ts";
-import type { Compaction, Compactor, CompactTrigger, ContextReport } from "../../protocol/memory.ts";
+import type { AgentEvent, CompactTrigger } from "../../protocol/agent.ts";
+import type { Compaction, Compactor, ContextReport } from "../../protocol/memory.ts";
 import type { Message } from "../../protocol/message.ts";
 import { NO_USAGE, type ToolSpec, type Usage } from "../../protocol/model.ts";
 import type { Ask } from "./ask-summary.ts";
@@ -71,7 +71,6 @@ class ConversationCompactor implements Compactor {
     { trigger, focus }: { trigger: CompactTrigger; focus?: string | undefined },
     signal: AbortSignal,
   ): AsyncGenerator<AgentEvent, Compaction | { failed: string }> {
-    yield { type: "state", state: "compacting" };
     for (const text of this.takeNotices()) yield { type: "notice", text };
     const { count } = this.#window;
     const tokensBefore = count.used(history);

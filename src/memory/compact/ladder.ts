@@ -1,5 +1,5 @@
-import type { AgentEvent } from "../../protocol/agent.ts";
-import type { Compaction, CompactTrigger } from "../../protocol/memory.ts";
+import type { AgentEvent, CompactTrigger } from "../../protocol/agent.ts";
+import type { Compaction } from "../../protocol/memory.ts";
 import type { Message } from "../../protocol/message.ts";
 import { addUsage, type ModelRequest, type ToolSpec, type Usage } from "../../protocol/model.ts";
 import { estimateText } from "../tokens.ts";
