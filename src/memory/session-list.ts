@@ -1,5 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isErrno } from "../platform/files.ts";
 import type { Message } from "../protocol/message.ts";
 import type { SessionEntry, SessionHeader } from "../protocol/session.ts";
@@ -58,7 +58,8 @@ export function summarize(path: string): Omit<SessionSummary, "isRunning"> | und
   if (!header) return undefined;
   const tail = readTail(path, file.size);
   return {
-    id: header.id,
+    // Files are found by their names.
+    id: basename(path, ".jsonl"),
     path,
     ...(tail.name === undefined ? {} : { name: tail.name }),
     firstPrompt,

@@ -117,16 +117,13 @@ export async function exportSession({
 export async function search({ text, json }: Json & { text: string }): Promise<number> {
   if (text.trim() === "") throw new UserError('Say what to look for: roocode sessions search "rate limit"');
   const found: (SearchHit & { id: string })[] = [];
-  for (const { id, path, ...summary } of listSessions(await folderHere())) {
-    let count = 0;
-    for (const hit of searchSession(path, text)) {
-      count += 1;
-      if (json) found.push({ id, ...hit });
-      else if (count === 1) print(`${id}  ${plainText(summary.name ?? summary.firstPrompt.slice(0, 60))}`);
-      if (!json && count <= HITS_SHOWN) print(`  ${hit.at}  ${hit.who}: ${plainText(hit.text)}`);
-    }
-    if (!json && count > HITS_SHOWN) print(`  … and ${count - HITS_SHOWN} more`);
-    if (count > 0 && !json) found.push({ id, at: "", who: "user", text: "" });
+  for (const { id, path, name, firstPrompt } of listSessions(await folderHere())) {
+    const hits = [...searchSession(path, text)];
+    found.push(...hits.map((hit) => ({ id, ...hit })));
+    if (json || hits.length === 0) continue;
+    print(`${id}  ${plainText(name ?? firstPrompt.slice(0, 60))}`);
+    for (const hit of hits.slice(0, HITS_SHOWN)) print(`  ${hit.at}  ${hit.who}: ${plainText(hit.text)}`);
+    if (hits.length > HITS_SHOWN) print(`  … and ${hits.length - HITS_SHOWN} more`);
   }
   if (json) print(JSON.stringify({ hits: found }));
   else if (found.length === 0) print(`"${text}" stands in no session of this project.`);
