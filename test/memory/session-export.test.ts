@@ -44,7 +44,7 @@ test("a page shows HTML of the conversation and obeys none of it, loads nothing 
   expect(tags.filter((tag) => /\son\w+=/.test(tag.replace(/"[^"]*"/g, '""')))).toEqual([]);
   expect([...page.matchAll(/href="([^"]*)"/g)].map((match) => match[1])).toEqual([expect.stringMatching(/^https:\/\/example\.com/)]);
   expect([...page.matchAll(/src="([^"]*)"/g)].map((match) => match[1])).toEqual(["data:image/png;base64,AAAA"]);
-  expect(page).toContain("&lt;script&gt;alert(\"x\")&lt;/script&gt;");
+  expect(page).toContain('&lt;script&gt;alert("x")&lt;/script&gt;');
   expect(page).toContain("<strong>this</strong>");
   expect(page).toContain("color-scheme: light dark");
 });
