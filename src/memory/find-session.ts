@@ -27,7 +27,7 @@ export function latestSession(folder: string): string {
   return newest.id;
 }
 
-export function sessionIds(folder: string): string[] {
+function sessionIds(folder: string): string[] {
   try {
     return readdirSync(folder)
       .filter((name) => name.endsWith(ENDING))

@@ -1,13 +1,11 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { isErrno } from "../platform/files.ts";
+import { isErrno, isFullDisk } from "../platform/files.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Session, SessionEntry, SessionHeader } from "../protocol/session.ts";
 import { toLine } from "./entry-line.ts";
 import type { LoadedSession } from "./load-session.ts";
 
-/** What can be mended from outside while the run goes on: a full disk, a quota, a limit, a disk with errors. */
-const FULL = ["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS"];
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 /** The list of sessions reads so much of a file's end; the name is written anew so that it stands there. */
 const NAME_EVERY_BYTES = 32 * 1024;
@@ -125,7 +123,7 @@ export class SessionFile implements Session {
       this.#isFailing = false;
       if (this.#lost === 0) this.#onProblem("The session is saved again; nothing of it is missing.");
     } catch (error) {
-      if (!(error instanceof Error) || !isErrno(error, ...FULL)) throw error;
+      if (!isFullDisk(error)) throw error;
       if (this.#isFailing) return;
       this.#isFailing = true;
       this.#onProblem(`The session can't be saved to ${this.path} (${error.message}). The work goes on in memory; saving is tried again.`);
@@ -138,7 +136,7 @@ export class SessionFile implements Session {
       fdatasyncSync(this.#fd);
     } catch (error) {
       // The bytes are in the kernel's hands; some file systems can't do more.
-      if (!isErrno(error, ...FULL, "EINVAL", "ENOTSUP")) throw error;
+      if (!isFullDisk(error) && !isErrno(error, "EINVAL", "ENOTSUP")) throw error;
     }
   }
 }

@@ -6,7 +6,7 @@ import { toLine } from "../../src/memory/entry-line.ts";
 import { openSession } from "../../src/memory/session-file.ts";
 import { messageText, userText } from "../../src/protocol/message.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
-import { conversations, errorsOf } from "../support/histories.ts";
+import { conversations, errorsOf } from "../support/conversations.ts";
 import { answer, at, calls, header, result, roundEnd, user, written } from "../support/session-entries.ts";
 import { tempFolder } from "../support/temp.ts";
 

@@ -9,7 +9,7 @@ import { type AssistantMessage, type Message, messageText, userText } from "../.
 import { resultBlock, resultsMessage } from "../../src/protocol/results.ts";
 import { textResult } from "../../src/protocol/tool.ts";
 import { checkBody } from "../fixtures/tools/check-history.mjs";
-import { brokenHistories, callsIn, conversations, errorsOf } from "../support/histories.ts";
+import { brokenHistories, callsIn, conversations, errorsOf } from "../support/conversations.ts";
 import { modelRequest } from "../support/requests.ts";
 
 const RUNS = { numRuns: 1_000 };
