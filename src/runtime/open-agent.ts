@@ -1,17 +1,19 @@
-import { selectModel } from "../engine/providers/select.ts";
+import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { Environment } from "../engine/system-prompt.ts";
+import type { LoadedSession } from "../memory/load-session.ts";
 import { createSession, type OnProblem, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
 import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
-import type { Agent, Pending } from "../protocol/agent.ts";
+import type { Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
-import { createAgent } from "./create-agent.ts";
+import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
+import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
 import { toApiFormat } from "./toolset.ts";
 
@@ -38,9 +40,14 @@ export type AgentRequest = {
 };
 
 export type OpenedAgent = AsyncDisposable & {
-  agent: Agent;
+  agent: SessionAgent;
   session: SessionFile;
+  shell: ShellState;
+  spending: Spending;
+  /** Id of the model that it was opened with. */
   model: string;
+  /** Another model goes on with the conversation; gives its full name, or throws UserError. */
+  useModel(name: string): string;
   tools: readonly ToolSpec[];
   permissions: Permissions;
   /** Ids of the mail that the conversation holds. */
@@ -64,8 +71,9 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const { settings, env } = surroundings;
   const { sessionPath, sessionId: id, onProblem } = request;
   const old = readHeader(sessionPath) ? await openSessionFile(sessionPath, onProblem) : undefined;
-  const wanted = surroundings.flags.model ?? request.model ?? old?.loaded.header.model ?? env.ROOCODE_MODEL ?? settings.model;
-  const selected = selectModel({ providers: settings.providers ?? [], model: wanted, env });
+  const wanted = surroundings.flags.model ?? request.model ?? lastModel(old?.loaded) ?? env.ROOCODE_MODEL ?? settings.model;
+  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env });
+  const selected = choose(wanted);
 
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
   const shell = new ShellState(request.cwd);
@@ -106,6 +114,13 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       },
       onProblem,
     );
+  const spending = new Spending();
+  const inUse = (one: SelectedModel): ModelInUse => ({
+    client: withRetry(one.client),
+    id: one.model,
+    maxTokens: one.maxOutputTokens,
+    pricesOf: () => undefined,
+  });
   const agent = createAgent(
     {
       name: request.name,
@@ -119,8 +134,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       ...(request.pending ? { pending: request.pending } : {}),
     },
     {
-      client: withRetry(selected.client),
-      maxTokens: selected.maxOutputTokens,
+      model: inUse(selected),
+      spending,
       authorize: permissions.authorize,
       session,
       spillFolder,
@@ -130,7 +145,14 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   return {
     agent,
     session,
+    shell,
+    spending,
     model: selected.model,
+    useModel(name) {
+      const next = choose(name);
+      agent.useModel(inUse(next));
+      return `${next.provider}/${next.model}`;
+    },
     tools: toolSpecs,
     permissions,
     mail,
@@ -149,4 +171,10 @@ async function inherited(sessionPath: string, parent: string | undefined): Promi
   if (parent === undefined) return [];
   const { inheritedResults } = await import("../memory/session-fork.ts");
   return inheritedResults(sessionPath);
+}
+
+/** The model that wrote the last answer; a fallback's or another one's that the person chose goes on. */
+function lastModel(loaded: LoadedSession | undefined): string | undefined {
+  const last = loaded?.history.findLast((message) => message.role === "assistant" && message.provider !== "");
+  return last?.role === "assistant" ? `${last.provider}/${last.model}` : loaded?.header.model;
 }

@@ -22,14 +22,21 @@ export type SessionOptions = {
   resume?: string | undefined;
   /** Files with MCP servers beside those of the user's settings. */
   mcpConfig?: readonly string[] | undefined;
+  /** What the person typed since the last round. */
+  steering?: () => string | undefined;
   askHuman?: AskHuman;
   askUser: AskUser;
   onProblem?: OnProblem;
 };
 
-export type OpenedSession = OpenedAgent & {
+export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   id: string;
-  mode: PermissionMode;
+  mode(): PermissionMode;
+  setMode(mode: PermissionMode): void;
+  /** Of the model in use. */
+  model(): string;
+  /** Commands that calls wait for run on by themselves; gives their number. */
+  toBackground(): number;
   mcpServers: SessionMcp["status"];
   /** The first message of a new conversation carries the instruction files. */
   message(text: string): UserMessage;
@@ -44,7 +51,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const old = options.resume === undefined ? undefined : await findOld(folder, options.resume);
   const id = old?.id ?? randomUUID();
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
-  const mode = flags.permissionMode ?? settings.permissionMode ?? "default";
+  let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   const opened = await openAgent(surroundings, {
@@ -57,6 +64,10 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionPath: join(folder, `${id}.jsonl`),
     system: systemPrompt,
     tools: ({ shell, bash }) => [...workTools({ shell, bash, askUser: options.askUser, settings: settings.tools ?? {} }), ...mcp.tools],
+    pending: async () => {
+      const steering = options.steering?.();
+      return steering === undefined ? undefined : { reminder: "", mail: [], steering };
+    },
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
@@ -65,10 +76,20 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   const instructions = opened.isNew ? await loadInstructions(projectRoot, data.instructions) : undefined;
   let isFirst = true;
+  let { model } = opened;
   return {
     ...opened,
     id,
-    mode,
+    mode: () => mode,
+    setMode(next) {
+      mode = next;
+    },
+    model: () => model,
+    useModel(name) {
+      model = opened.useModel(name);
+      return model;
+    },
+    toBackground: () => opened.shell.toBackground(),
     mcpServers: mcp.status,
     notes: [
       ...surroundings.warnings,
