@@ -20,6 +20,8 @@ export type PrintOptions = {
   /** Progress and warnings; never the answer. */
   note(text: string): void;
   openQuestions(): number;
+  /** Entries of the session that could not be written. */
+  unsaved?(): number;
 };
 
 /** Prints one run to its end and gives its exit code. On stdout: the answer (text), one object (json) or JSON lines. */
@@ -87,9 +89,15 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
       usage: wireUsage(usage),
       total_cost_usd: end.cost ?? 0,
       permission_denials: denials,
+      ...unsavedField(options.unsaved?.() ?? 0),
     });
   }
   return code;
+}
+
+/** Only where something is missing: such a session can't be gone on with as it was. */
+function unsavedField(count: number): { unsaved_entries?: number } {
+  return count > 0 ? { unsaved_entries: count } : {};
 }
 
 export function endText(end: LoopComplete): string {

@@ -1,28 +1,18 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import * as z from "zod";
-import { readTextOrUndefined } from "../platform/files.ts";
+import { isErrno, isFullDisk } from "../platform/files.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Session, SessionEntry, SessionHeader } from "../protocol/session.ts";
-import { rebuildHistory } from "./repair.ts";
+import { toLine } from "./entry-line.ts";
+import type { LoadedSession } from "./load-session.ts";
 
-const SHAPES = new Set(["header", "message", "tool_result", "round_end", "compaction"]);
-const EntrySchema = z.looseObject({ type: z.string().refine((type) => SHAPES.has(type)) });
-
-export type LoadedSession = {
-  header: SessionHeader;
-  history: Message[];
-  /** Ids of all mail that the conversation holds: an envelope that comes again is skipped. */
-  mail: Set<string>;
-  /** What had to be left out or answered, in words for the person. */
-  notes: string[];
-};
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+/** The list of sessions reads so much of a file's end; the name is written anew so that it stands there. */
+const NAME_EVERY_BYTES = 32 * 1024;
 
 /** A new session: its header is the file's first line. */
-export function createSession(path: string, header: SessionHeader): SessionFile {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const session = new SessionFile(path, header);
+export function createSession(path: string, header: SessionHeader, onProblem?: OnProblem): SessionFile {
+  const session = new SessionFile(path, header, { onProblem });
   session.write(header);
   return session;
 }
@@ -31,63 +21,66 @@ export function createSession(path: string, header: SessionHeader): SessionFile 
  * Opens a session that exists. Lines that are damaged are skipped and reported; calls that the last process left open get an
  * honest error result, which is written to the file, so that the next load finds nothing to mend.
  */
-export async function openSession(path: string): Promise<{ session: SessionFile; loaded: LoadedSession }> {
-  const { entries, notes } = parseEntries(await readFile(path, "utf8"));
-  const header = entries.find((entry) => entry.type === "header");
-  if (!header) throw new Error(`${path} has no header line; it is no session file.`);
-  const rebuilt = rebuildHistory(entries);
-  const session = new SessionFile(path, header);
-  for (const entry of rebuilt.added) session.write(entry);
-  const mail = new Set(entries.flatMap((entry) => ("mail" in entry && entry.mail ? entry.mail : [])));
-  return { session, loaded: { header, history: rebuilt.history, mail, notes: [...notes, ...rebuilt.notes] } };
+export async function openSession(path: string, onProblem?: OnProblem): Promise<{ session: SessionFile; loaded: LoadedSession }> {
+  const { loadSession } = await import("./load-session.ts");
+  const { loaded, added } = loadSession(path);
+  const session = new SessionFile(path, loaded.header, { onProblem, name: loaded.name });
+  for (const entry of added) session.write(entry);
+  return { session, loaded };
 }
 
-/** False as well for a session whose first line never came to the disk: there is nothing to go on with. */
-export async function hasHeader(path: string): Promise<boolean> {
-  const text = await readTextOrUndefined(path);
-  return text !== undefined && parseEntries(text).entries.some((entry) => entry.type === "header");
-}
+/** Told in words, at most once for each time that writing stops, and at the end for what was never written. */
+export type OnProblem = (text: string) => void;
 
-function parseEntries(text: string): { entries: SessionEntry[]; notes: string[] } {
-  const entries: SessionEntry[] = [];
-  const damaged: number[] = [];
-  for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "") continue;
-    const entry = parseEntry(line);
-    if (entry) entries.push(entry);
-    else damaged.push(index + 1);
-  }
-  return { entries, notes: damaged.length > 0 ? [`Skipped damaged lines of the session: ${damaged.join(", ")}.`] : [] };
-}
-
-function parseEntry(line: string): SessionEntry | undefined {
-  try {
-    const parsed = EntrySchema.safeParse(JSON.parse(line));
-    // Written by ourselves in this shape; rebuildHistory checks the order of messages and drops what does not fit.
-    return parsed.success ? (parsed.data as unknown as SessionEntry) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whole lines, in the order of the calls, in the kernel's hands when `append` resolves: a killed process loses at most nothing. */
+/**
+ * Whole lines, in the order of the calls, in the kernel's hands when `append` resolves: a killed process loses nothing. Answers of
+ * the model are flushed to the disk before their calls run. A full disk does not end the run: lines wait in memory and are tried
+ * again with each that comes.
+ */
 export class SessionFile implements Session {
   readonly path: string;
   readonly id: string;
   readonly header: SessionHeader;
-  readonly #fd: number;
+  readonly #onProblem: OnProblem;
+  #fd: number | undefined;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  /** Entries that found no room among those that wait: from the first on the rest is lost too, so that the file has no hole. */
+  #lost = 0;
+  #isFailing = false;
+  #name: string | undefined;
+  #bytesSinceName = 0;
 
-  constructor(path: string, header: SessionHeader) {
+  constructor(path: string, header: SessionHeader, options: { onProblem?: OnProblem | undefined; name?: string | undefined } = {}) {
     this.path = path;
     this.header = header;
     this.id = header.id;
-    this.#fd = openSync(path, "a+", 0o600);
-    // A line that a crash cut off must not take the next one with it.
-    if (!endsWithNewline(this.#fd)) writeSync(this.#fd, "\n");
+    this.#onProblem = options.onProblem ?? ((text) => void process.stderr.write(`${text}\n`));
+    this.#name = options.name;
+    this.#flush();
+  }
+
+  /** Entries that are not in the file. */
+  get unsaved(): number {
+    return this.#waiting.length + this.#lost;
+  }
+
+  get name(): string | undefined {
+    return this.#name;
   }
 
   write(entry: SessionEntry): void {
-    writeSync(this.#fd, `${JSON.stringify(entry)}\n`);
+    this.#queue(entry);
+    if (entry.type === "name") {
+      this.#name = entry.name;
+      this.#bytesSinceName = 0;
+    } else if (this.#name !== undefined && this.#bytesSinceName > NAME_EVERY_BYTES) {
+      this.#bytesSinceName = 0;
+      this.#queue({ type: "name", at: new Date().toISOString(), name: this.#name });
+    }
+    this.#flush();
+    // What its calls do to the world must not outlive the record of them.
+    if (entry.type === "message" && entry.message.role === "assistant") this.#sync();
   }
 
   async append(entry: SessionEntry): Promise<void> {
@@ -95,11 +88,80 @@ export class SessionFile implements Session {
   }
 
   async history(): Promise<Message[]> {
-    return rebuildHistory(parseEntries(await readFile(this.path, "utf8")).entries).history;
+    const { loadSession } = await import("./load-session.ts");
+    return loadSession(this.path).loaded.history;
   }
 
   close(): void {
-    closeSync(this.#fd);
+    this.#flush();
+    const { unsaved } = this;
+    if (unsaved > 0) this.#onProblem(`The session was not saved whole: its last ${unsaved} entries are missing in ${this.path}.`);
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  #queue(entry: SessionEntry): void {
+    const line = Buffer.from(toLine(entry));
+    if (this.#lost > 0 || this.#waitingBytes + line.length > MAX_WAITING_BYTES) {
+      this.#lost += 1;
+      return;
+    }
+    this.#waiting.push(line);
+    this.#waitingBytes += line.length;
+    this.#bytesSinceName += line.length;
+  }
+
+  #flush(): void {
+    try {
+      this.#fd ??= openForAppend(this.path);
+      for (let line = this.#waiting[0]; line; line = this.#waiting[0]) {
+        writeWhole(this.#fd, line);
+        this.#waiting.shift();
+        this.#waitingBytes -= line.length;
+      }
+      if (!this.#isFailing) return;
+      this.#isFailing = false;
+      if (this.#lost === 0) this.#onProblem("The session is saved again; nothing of it is missing.");
+    } catch (error) {
+      if (!isFullDisk(error)) throw error;
+      if (this.#isFailing) return;
+      this.#isFailing = true;
+      this.#onProblem(`The session can't be saved to ${this.path} (${error.message}). The work goes on in memory; saving is tried again.`);
+    }
+  }
+
+  #sync(): void {
+    if (this.#fd === undefined) return;
+    try {
+      fdatasyncSync(this.#fd);
+    } catch (error) {
+      // The bytes are in the kernel's hands; some file systems can't do more.
+      if (!isFullDisk(error) && !isErrno(error, "EINVAL", "ENOTSUP")) throw error;
+    }
+  }
+}
+
+function openForAppend(path: string): number {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fd = openSync(path, "a+", 0o600);
+  try {
+    // A line that a crash cut off must not take the next one with it.
+    if (!endsWithNewline(fd)) writeSync(fd, "\n");
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** All of the line or nothing: half a line is taken back. */
+function writeWhole(fd: number, line: Buffer): void {
+  let written = 0;
+  try {
+    while (written < line.length) written += writeSync(fd, line, written);
+  } catch (error) {
+    if (written > 0) ftruncateSync(fd, fstatSync(fd).size - written);
+    throw error;
   }
 }
 

@@ -30,3 +30,6 @@ export function toolCalls(message: AssistantMessage): ToolUseBlock[] {
 export function messageText(message: Message): string {
   return message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
 }
+
+/** Stands for the answer that a turn never got: some servers refuse two messages of the user in a row. */
+export const NO_ANSWER = "[This turn ended before it was answered.]";

@@ -26,3 +26,6 @@ export function resultsMessage(results: readonly ToolResultBlock[], reminder: st
   if (steering !== undefined && steering.trim() !== "") content.push({ type: "text", text: steering });
   return { role: "user", content };
 }
+
+/** Of a call that was running when the process ended. */
+export const UNKNOWN_END = "The process ended before the result was known. The call may have taken effect: check before you repeat it.";

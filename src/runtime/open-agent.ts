@@ -1,9 +1,10 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { Environment } from "../engine/system-prompt.ts";
-import { createSession, hasHeader, type LoadedSession, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
+import type { LoadedSession } from "../memory/load-session.ts";
+import { createSession, type OnProblem, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
+import { readHeader } from "../memory/session-head.ts";
+import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import type { Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
@@ -34,6 +35,8 @@ export type AgentRequest = {
   scope?: PermissionScope;
   /** Added to what commands see, for example an identity for git. */
   shellEnv?: NodeJS.ProcessEnv;
+  /** Told when the session can't be saved, and what of it was not; standard error unless given. */
+  onProblem?: OnProblem | undefined;
 };
 
 export type OpenedAgent = AsyncDisposable & {
@@ -55,9 +58,19 @@ export type OpenedAgent = AsyncDisposable & {
 
 /** The same steps for the main agent, the lead, a teammate and the integrator: model, session, permissions, tools, loop. */
 export async function openAgent(surroundings: Surroundings, request: AgentRequest): Promise<OpenedAgent> {
+  const lock = lockSession(request.sessionPath);
+  try {
+    return await openLocked(surroundings, request, lock);
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function openLocked(surroundings: Surroundings, request: AgentRequest, lock: SessionLock): Promise<OpenedAgent> {
   const { settings, env } = surroundings;
-  const { sessionPath, sessionId: id } = request;
-  const old = (await hasHeader(sessionPath)) ? await openSessionFile(sessionPath) : undefined;
+  const { sessionPath, sessionId: id, onProblem } = request;
+  const old = readHeader(sessionPath) ? await openSessionFile(sessionPath, onProblem) : undefined;
   const wanted = surroundings.flags.model ?? request.model ?? lastModel(old?.loaded) ?? env.ROOCODE_MODEL ?? settings.model;
   const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env });
   const selected = choose(wanted);
@@ -72,7 +85,7 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
     askHuman: request.askHuman,
     ...request.scope,
     // A result that went to disk is read from there.
-    extraRoots: [spillFolder, ...(request.scope?.extraRoots ?? [])],
+    extraRoots: [spillFolder, ...(await inherited(sessionPath, old?.loaded.header.parent)), ...(request.scope?.extraRoots ?? [])],
   });
   const bash: BashOptions = {
     outputFolder: spillFolder,
@@ -84,20 +97,23 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
   const tools = request.tools({ shell, bash, mail });
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
-  mkdirSync(dirname(sessionPath), { recursive: true, mode: 0o700 });
   const session =
     old?.session ??
-    createSession(sessionPath, {
-      type: "header",
-      version: 1,
-      id,
-      cwd: request.cwd,
-      at: new Date().toISOString(),
-      agent: request.name,
-      model: `${selected.provider}/${selected.model}`,
-      system,
-      tools: toolSpecs,
-    });
+    createSession(
+      sessionPath,
+      {
+        type: "header",
+        version: 1,
+        id,
+        cwd: request.cwd,
+        at: new Date().toISOString(),
+        agent: request.name,
+        model: `${selected.provider}/${selected.model}`,
+        system,
+        tools: toolSpecs,
+      },
+      onProblem,
+    );
   const spending = new Spending();
   const inUse = (one: SelectedModel): ModelInUse => ({
     client: withRetry(one.client),
@@ -145,8 +161,16 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
     async [Symbol.asyncDispose]() {
       await shell[Symbol.asyncDispose]();
       session.close();
+      lock[Symbol.dispose]();
     },
   };
+}
+
+/** A fork's conversation names large results that lie with its parents. */
+async function inherited(sessionPath: string, parent: string | undefined): Promise<string[]> {
+  if (parent === undefined) return [];
+  const { inheritedResults } = await import("../memory/session-fork.ts");
+  return inheritedResults(sessionPath);
 }
 
 /** The model that wrote the last answer; a fallback's or another one's that the person chose goes on. */

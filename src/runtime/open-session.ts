@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
-import { exists, isErrno } from "../platform/files.ts";
+import type { OnProblem } from "../memory/session-file.ts";
+import { exists } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { UserMessage } from "../protocol/message.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
+import type { SessionHeader } from "../protocol/session.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
@@ -17,7 +18,7 @@ import { workTools } from "./toolset.ts";
 
 export type SessionOptions = {
   maxTurns: number;
-  /** Id of a session of this project to go on with, or "latest". */
+  /** Id of a session of this project to go on with, or its beginning, or "latest". */
   resume?: string | undefined;
   /** Files with MCP servers beside those of the user's settings. */
   mcpConfig?: readonly string[] | undefined;
@@ -25,6 +26,7 @@ export type SessionOptions = {
   steering?: () => string | undefined;
   askHuman?: AskHuman;
   askUser: AskUser;
+  onProblem?: OnProblem;
 };
 
 export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
@@ -46,7 +48,9 @@ const MAIN_AGENT = "main";
 export async function openSession(surroundings: Surroundings, options: SessionOptions): Promise<OpenedSession> {
   const { settings, flags, data, projectRoot, cwd, root } = surroundings;
   const folder = data.sessions(projectRoot);
-  const id = options.resume === undefined ? randomUUID() : await findSession(folder, options.resume);
+  const old = options.resume === undefined ? undefined : await findOld(folder, options.resume);
+  const id = old?.id ?? randomUUID();
+  const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
@@ -65,6 +69,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       return steering === undefined ? undefined : { reminder: "", mail: [], steering };
     },
     askHuman: options.askHuman,
+    onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
     await mcp[Symbol.asyncDispose]();
     throw error;
@@ -88,6 +93,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     mcpServers: mcp.status,
     notes: [
       ...surroundings.warnings,
+      ...(moved ? [moved.note] : []),
       ...(instructions?.notes ?? []),
       ...opened.notes,
       ...mcp.notes,
@@ -95,8 +101,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     ],
     message(text) {
       const reminder = isFirst && instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
+      const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
-      return { role: "user", content: [...reminder, { type: "text", text }] };
+      return { role: "user", content: [...reminder, { type: "text", text }, ...place] };
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
@@ -111,19 +118,27 @@ function notInSession(tools: readonly Tool[], sent: readonly ToolSpec[]): string
   return others.length > 0 ? [`This session began without ${others.join(", ")}; a new one has them.`] : [];
 }
 
-async function findSession(folder: string, wanted: string): Promise<string> {
-  if (wanted !== "latest") {
-    if (/^[\w-]+$/.test(wanted) && (await exists(join(folder, `${wanted}.jsonl`)))) return wanted;
-    throw new UserError(`There is no session "${wanted}" of this project. Sessions lie in ${folder}.`);
-  }
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (isErrno(error, "ENOENT")) return [];
-    throw error;
-  });
-  const sessions = await Promise.all(
-    names.filter((name) => name.endsWith(".jsonl")).map(async (name) => ({ name, at: (await stat(join(folder, name))).mtimeMs })),
-  );
-  const newest = sessions.sort((a, b) => b.at - a.at)[0];
-  if (!newest) throw new UserError("There is no earlier session of this project to continue. Start one with: roocode");
-  return basename(newest.name, ".jsonl");
+/** Checked before anything is written: what is no session stays as it is. */
+async function findOld(folder: string, wanted: string): Promise<SessionHeader> {
+  const [{ findSession, latestSession }, { requireHeader }] = await Promise.all([
+    import("../memory/find-session.ts"),
+    import("../memory/load-session.ts"),
+  ]);
+  const id = wanted === "latest" ? latestSession(folder) : findSession(folder, wanted);
+  return { ...requireHeader(join(folder, `${id}.jsonl`)), id };
+}
+
+/** The conversation speaks of the folder that it began in. Where that is gone, only a person can say that it shall go on here. */
+async function movedTo(cwd: string, old: SessionHeader, isInteractive: boolean): Promise<{ note: string; reminder: string } | undefined> {
+  if (old.cwd === cwd) return undefined;
+  const isGone = !(await exists(old.cwd));
+  if (isGone && !isInteractive)
+    throw new UserError(
+      `The folder of this session is gone: ${old.cwd}. Go on here with a copy: roocode -p --resume ${old.id} --fork-session`,
+    );
+  const why = isGone ? `The folder of this session is gone: ${old.cwd}.` : `This session began in ${old.cwd}.`;
+  return {
+    note: `${why} It goes on in ${cwd}.`,
+    reminder: `<system-reminder>${why} You work in ${cwd} from here on.</system-reminder>`,
+  };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendLine } from "../platform/files.ts";
+import { appendLine, isFullDisk } from "../platform/files.ts";
 import type { PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import { maskSecrets } from "./secrets.ts";
 
@@ -32,8 +32,14 @@ export function auditLine(request: PermissionRequest, decision: PermissionDecisi
   };
 }
 
-/** Appends to a JSONL file. Each line carries the hash of the one before it from this process, so that a gap shows. */
+const MAX_WAITING = 10_000;
+
+/**
+ * Appends to a JSONL file. Each line carries the hash of the one before it from this process, so that a gap shows. On a full disk
+ * lines wait for the next one: the work that they are about goes on.
+ */
 export function auditFile(path: string): Recorder {
+  const waiting: unknown[] = [];
   let previous = "";
   let last: Promise<void> = Promise.resolve();
   return (line) => {
@@ -43,8 +49,21 @@ export function auditFile(path: string): Recorder {
       .then(async () => {
         const chained = { ...line, previous };
         previous = createHash("sha256").update(JSON.stringify(chained)).digest("hex").slice(0, 16);
-        await appendLine(path, chained);
+        waiting.push(chained);
+        if (waiting.length > MAX_WAITING) waiting.shift();
+        await appendAll(path, waiting);
       });
     return last;
   };
+}
+
+async function appendAll(path: string, waiting: unknown[]): Promise<void> {
+  try {
+    for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
+      await appendLine(path, line);
+      waiting.shift();
+    }
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+  }
 }

@@ -8,7 +8,13 @@ import { tempFolder } from "./temp.ts";
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
-type RunOptions = { cwd?: string; env?: Record<string, string>; input?: string; timeoutMs?: number };
+type RunOptions = {
+  cwd?: string;
+  env?: Record<string, string>;
+  input?: string;
+  timeoutMs?: number /** A program with its arguments that starts it. */;
+  through?: readonly string[];
+};
 
 export type TestHome = AsyncDisposable & {
   /** HOME of everything that is run here. */
@@ -67,9 +73,10 @@ export function childEnvironment(home: string): Record<string, string> {
 }
 
 /** Runs bin/roocode.js; after `timeoutMs` its whole process group is killed and the promise rejects. */
-function runRoocode(args: readonly string[], { cwd, env, input = "", timeoutMs = 45_000 }: RunOptions): Promise<Finished> {
+function runRoocode(args: readonly string[], { cwd, env, input = "", timeoutMs = 45_000, through = [] }: RunOptions): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [BIN, ...args], { ...(cwd ? { cwd } : {}), env: env ?? {}, detached: true });
+    const [program = "", ...rest] = [...through, process.execPath, BIN, ...args];
+    const child = spawn(program, rest, { ...(cwd ? { cwd } : {}), env: env ?? {}, detached: true });
     const finished: Finished = { code: null, stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       finished.stdout += text;

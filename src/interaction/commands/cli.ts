@@ -4,6 +4,7 @@ import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
+import { sessionsCommands } from "./sessions-commands.ts";
 import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
 
@@ -41,7 +42,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const, describe: "What -p prints" })
           .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
-          .option("resume", { type: "string", describe: "Go on with the session of this id" })
+          .option("resume", { type: "string", describe: "Go on with the session of this id, or of its beginning" })
+          .option("fork-session", { type: "boolean", describe: "With --resume or -c: go on with a copy of the session" })
           .option("mcp-config", MCP_CONFIG)
           .option("verbose", { type: "boolean", hidden: true }),
       (args) => {
@@ -54,6 +56,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             outputFormat: args.outputFormat,
             maxTurns: args.maxTurns,
             resume: args.resume ?? (args.continue ? "latest" : undefined),
+            fork: args.forkSession,
             mcpConfig: args.mcpConfig,
           }),
         );
@@ -93,6 +96,9 @@ export async function runCommandLine(argv: readonly string[], version: string, s
         .demandCommand(1, ONE_COMMAND),
     )
     .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
+    .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>
+      sessionsCommands(builder, run),
+    )
     .command("debug", false, (builder) =>
       builder
         .command(

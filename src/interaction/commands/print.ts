@@ -27,6 +27,7 @@ export async function printCommand(args: PrintArguments): Promise<number> {
     maxTurns: args.maxTurns,
     resume: args.resume,
     mcpConfig: args.mcpConfig,
+    onProblem: note,
     askUser: async () => {
       open += 1;
       return undefined;
@@ -50,6 +51,7 @@ export async function printCommand(args: PrintArguments): Promise<number> {
     write: (text) => write("stdout", text),
     note,
     openQuestions: () => open,
+    unsaved: () => session.session.unsaved,
   });
 }
 

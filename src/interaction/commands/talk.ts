@@ -1,3 +1,4 @@
+import { UserError } from "../../protocol/errors.ts";
 import type { GlobalFlags } from "../../runtime/surroundings.ts";
 import type { OutputFormat } from "../print.ts";
 
@@ -8,11 +9,20 @@ export type TalkArguments = GlobalFlags & {
   outputFormat: OutputFormat;
   maxTurns: number;
   resume: string | undefined;
+  /** Go on with a copy of the session, which stays as it is. */
+  fork?: boolean | undefined;
   mcpConfig?: readonly string[] | undefined;
 };
 
 /** Gives the exit code. */
 export async function talk(args: TalkArguments): Promise<number> {
+  if (args.fork) return talk({ ...args, fork: false, resume: await copyOf(args) });
   if (args.print) return (await import("./print.ts")).printCommand(args);
   return (await import("./chat.ts")).chatCommand(args);
+}
+
+async function copyOf(args: TalkArguments): Promise<string> {
+  if (args.resume === undefined) throw new UserError("--fork-session goes with --resume ID or -c: it says which session to copy.");
+  const { forkForTalk } = await import("./sessions.ts");
+  return forkForTalk(args.resume, args);
 }

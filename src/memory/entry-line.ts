@@ -1,0 +1,83 @@
+import type { Message, ToolResultBlock } from "../protocol/message.ts";
+import type { SessionEntry } from "../protocol/session.ts";
+
+/** One entry as a line. Its type comes first, so that a reader knows what it is before it parses it. */
+export function toLine(entry: SessionEntry): string {
+  const { type, ...rest } = entry;
+  const json = JSON.stringify({ type, ...rest });
+  // Legal in JSON, but many readers of lines take them for an end of line.
+  return `${json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
+}
+
+/** True for a line that says so at its beginning, as `toLine` writes it. */
+export function hasType(line: Buffer, ...types: readonly SessionEntry["type"][]): boolean {
+  const head = line.toString("latin1", 0, 24);
+  return types.some((type) => head.startsWith(`{"type":"${type}"`));
+}
+
+/** Undefined for a line that is damaged or none of ours. */
+export function parseLine(line: Buffer): SessionEntry | undefined {
+  try {
+    const value: unknown = JSON.parse(line.toString("utf8"));
+    return isEntry(value) ? value : undefined;
+  } catch {
+    // A line that a crash cut off.
+    return undefined;
+  }
+}
+
+function isEntry(value: unknown): value is SessionEntry {
+  if (!isRecord(value)) return false;
+  switch (value.type) {
+    case "header":
+      return ["id", "cwd", "at", "agent", "model", "system"].every((key) => typeof value[key] === "string") && Array.isArray(value.tools);
+    case "message":
+      return isMessage(value.message);
+    case "tool_result":
+      return isResult(value.result);
+    case "round_end":
+      return true;
+    case "compaction":
+    case "rewind":
+      return Array.isArray(value.history) && value.history.every(isMessage);
+    case "name":
+      return typeof value.name === "string";
+    case "checkpoint":
+      return typeof value.id === "string";
+    default:
+      return false;
+  }
+}
+
+function isMessage(value: unknown): value is Message {
+  return (
+    isRecord(value) && (value.role === "user" || value.role === "assistant") && Array.isArray(value.content) && value.content.every(isBlock)
+  );
+}
+
+function isBlock(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  switch (value.type) {
+    case "text":
+    case "thinking":
+      return typeof value.text === "string";
+    case "image":
+      return typeof value.data === "string" && typeof value.mediaType === "string";
+    case "tool_use":
+      return typeof value.id === "string" && typeof value.name === "string" && isRecord(value.input);
+    case "tool_result":
+      return isResult(value);
+    case "opaque":
+      return typeof value.provider === "string";
+    default:
+      return false;
+  }
+}
+
+function isResult(value: unknown): value is ToolResultBlock {
+  return isRecord(value) && typeof value.toolUseId === "string" && Array.isArray(value.content) && value.content.every(isBlock);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
