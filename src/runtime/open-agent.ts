@@ -53,7 +53,7 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
   const { sessionPath, sessionId: id } = request;
   const old = (await hasHeader(sessionPath)) ? await openSessionFile(sessionPath) : undefined;
   const wanted = surroundings.flags.model ?? request.model ?? old?.loaded.header.model ?? env.ROOCODE_MODEL ?? settings.model;
-  const selected = selectModel({ providers: settings.providers ?? [], model: wanted, env });
+  const selected = selectModel({ providers: settings.providers ?? [], model: wanted, env, cacheKey: id });
 
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
   const shell = new ShellState(request.cwd);
@@ -120,7 +120,7 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
     permissions,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
-    notes: [...permissions.warnings, ...(old?.loaded.notes ?? [])],
+    notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
       await shell[Symbol.asyncDispose]();
       session.close();
