@@ -40,7 +40,7 @@ function plainId(model: string): string {
 
 /** For a model that no table knows: rather too small than too large. */
 export function assumedLimits(protocol: Protocol, isLocal: boolean): Pick<ModelFacts, "contextWindow" | "maxOutputTokens"> {
-  if (isLocal) return { contextWindow: 32_000, maxOutputTokens: 8000 };
+  if (isLocal) return { contextWindow: 32_000, maxOutputTokens: 16_000 };
   return { contextWindow: protocol === "anthropic" ? 200_000 : 128_000, maxOutputTokens: 16_000 };
 }
 
