@@ -91,7 +91,7 @@ function namesField(words: string, param: string, name: string): boolean {
   const path = param.split(/[.[\]]+/);
   if (path.includes(name)) return true;
   const marked = new RegExp(
-    `["'\`.]${name}["'\`.\\[]|(?:^|[\\s"])${name}: |(?:argument|parameter|field|propert|input|key)\\w*(?: \\w+)?:? ${name}\\b`,
+    `["'\`.]${name}["'\`.\\[]|(?:^|[\\s".])${name}: |(?:argument|parameter|field|propert|input|key)\\w*(?: \\w+)?:? ${name}\\b`,
     "i",
   );
   if (marked.test(words)) return true;
