@@ -1,51 +1,62 @@
-import type { AgentEvent, AgentInput, LoopComplete, LoopEndReason, Pending } from "../protocol/agent.ts";
+import type { AgentEvent, AgentInput, CompactTrigger, LoopComplete, LoopEndReason, Pending } from "../protocol/agent.ts";
+import type { Compactor } from "../protocol/memory.ts";
 import type { AssistantMessage, Message, ToolResultBlock } from "../protocol/message.ts";
 import { messageText, toolCalls, userText } from "../protocol/message.ts";
-import {
-  addUsage,
-  type ModelErrorKind,
-  type ModelRequest,
-  NO_USAGE,
-  type StopReason,
-  type ToolSpec,
-  type Usage,
-} from "../protocol/model.ts";
+import { addUsage, type ModelErrorKind, NO_USAGE, type Usage } from "../protocol/model.ts";
 import { resultBlock, resultsMessage } from "../protocol/results.ts";
 import { errorResult } from "../protocol/tool.ts";
+import { type Answer, type ConversationOptions, callModel, isTooLong } from "./call-model.ts";
+import { type Compacted, compactHistory } from "./compact-history.ts";
 import { RepeatGuard } from "./repeat-guard.ts";
-import type { RetriedEvent } from "./retry.ts";
 import { runRound } from "./round.ts";
 import type { RunToolOptions } from "./run-tool.ts";
 
-export type LoopOptions = {
-  model: { stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<RetriedEvent> };
-  modelId: string;
-  maxTokens: number;
-  system: string;
-  toolSpecs: readonly ToolSpec[];
+export type LoopOptions = ConversationOptions & {
   maxTurns: number;
-  /** Grows in place, append-only. What the loop yields has its entry here already. */
-  history: Message[];
   runTool: RunToolOptions;
-  pending?: () => Promise<Pending | undefined>;
+  pending?: (() => Promise<Pending | undefined>) | undefined;
+  compactor?: Compactor | undefined;
+  /** A sentence once no more may be spent; asked before each model call. */
+  overBudget?: (() => Promise<string | undefined>) | undefined;
+  /** Looks at the history before each request, mends it in place if it must, and says what was wrong. */
+  mend?: ((history: Message[]) => string[]) | undefined;
 };
 
 /** What the machine does next; only `done` ends it. */
-type State = { type: "calling" } | { type: "running_tools"; message: AssistantMessage } | { type: "done"; end: LoopComplete };
+type State =
+  | { type: "calling" }
+  | { type: "compacting"; compactor: Compactor; trigger: Exclude<CompactTrigger, "manual"> }
+  | { type: "running_tools"; message: AssistantMessage }
+  | { type: "done"; end: LoopComplete };
 
-type Counters = { turns: number; usage: Usage; unknownRounds: number; cutRounds: number; askedToSpeak: boolean };
+type Counters = {
+  turns: number;
+  usage: Usage;
+  unknownRounds: number;
+  cutRounds: number;
+  askedToSpeak: boolean;
+  /** Since the last whole answer: a compaction that did not help is not tried again and again. */
+  hasCompacted: boolean;
+};
 
 /**
  * The agent loop: call the model, run its tools, append all results in one user message, again.
  * Pulled: what was yielded is on disk before the next line runs. Always ends with exactly one `loop_complete`.
  */
 export async function* runLoop(options: LoopOptions, input: AgentInput, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-  const { history } = options;
-  const counters: Counters = { turns: 0, usage: NO_USAGE, unknownRounds: 0, cutRounds: 0, askedToSpeak: false };
+  const { history, compactor } = options;
+  const counters: Counters = { turns: 0, usage: NO_USAGE, unknownRounds: 0, cutRounds: 0, askedToSpeak: false, hasCompacted: false };
   const repeats = new RepeatGuard();
   const finish = (reason: LoopEndReason, text = "", error?: { kind: ModelErrorKind; message: string }): State => ({
     type: "done",
-    end: { type: "loop_complete", reason, text, turns: counters.turns, usage: counters.usage, ...(error ? { error } : {}) },
+    end: {
+      type: "loop_complete",
+      reason,
+      text,
+      turns: counters.turns,
+      usage: counters.usage,
+      ...(error ? { error } : {}),
+    },
   });
 
   if (history.at(-1)?.role === "user") {
@@ -70,16 +81,45 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
           state = finish("max_turns", `Stopped after ${options.maxTurns} turns, not finished.`);
           break;
         }
+        const spent = await options.overBudget?.();
+        if (spent !== undefined) {
+          state = finish("budget", spent);
+          break;
+        }
+        if (compactor && !counters.hasCompacted && compactor.isDue(history)) {
+          state = { type: "compacting", compactor, trigger: "auto" };
+          break;
+        }
+        for (const fault of options.mend?.(history) ?? []) yield { type: "notice", text: fault };
         counters.turns += 1;
         yield { type: "turn_start", turn: counters.turns };
         yield { type: "state", state: "calling" };
         const answer: Answer = yield* callModel(options, signal);
         counters.usage = addUsage(counters.usage, answer.usage);
+        if (compactor && isTooLong(answer) && !counters.hasCompacted) {
+          compactor.tooLong(answer.limitTokens);
+          state = { type: "compacting", compactor, trigger: "overflow" };
+          break;
+        }
         if (answer.message.content.length > 0) {
+          counters.hasCompacted = false;
+          if (answer.usage !== NO_USAGE) compactor?.observe(history, answer.usage);
           history.push(answer.message);
           yield { type: "message", message: answer.message, usage: answer.usage };
         }
         state = yield* afterAnswer(answer, options, counters, finish);
+        break;
+      }
+      case "compacting": {
+        counters.hasCompacted = true;
+        const { trigger } = state;
+        const outcome: Compacted = yield* compactHistory(history, state.compactor, { trigger }, signal);
+        if (outcome.refusal === undefined) counters.usage = addUsage(counters.usage, outcome.usage);
+        else if (trigger === "overflow" && !signal.aborted) {
+          state = finish("error", outcome.refusal, { kind: "context_length", message: outcome.refusal });
+          break;
+        } else if (!signal.aborted) yield { type: "notice", text: outcome.refusal };
+        state = { type: "calling" };
         break;
       }
       case "running_tools": {
@@ -91,8 +131,14 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
         const repeated = repeats.observe(calls, results);
         const pending = signal.aborted ? undefined : await options.pending?.();
         const reminder = joinReminders(repeated === "remind" ? REPEAT_REMINDER : undefined, pending?.reminder);
-        history.push(resultsMessage(results, reminder));
-        yield { type: "round_end", ...(reminder ? { reminder } : {}), ...(pending ? { mail: pending.mail } : {}) };
+        const steering = pending?.steering;
+        history.push(resultsMessage(results, reminder, steering));
+        yield {
+          type: "round_end",
+          ...(reminder ? { reminder } : {}),
+          ...(steering ? { steering } : {}),
+          ...(pending && pending.mail.length > 0 ? { mail: pending.mail } : {}),
+        };
         if (counters.unknownRounds >= 3)
           state = finish("unknown_tools", "Stopped: three rounds in a row called only tools that do not exist.");
         else if (repeated === "stop") state = finish("repeating", "Stopped: the same call gave the same result six times in a row.");
@@ -109,77 +155,6 @@ const REPEAT_REMINDER =
 const NO_ANSWER = "[This turn ended before it was answered.]";
 const SPEAK_REMINDER =
   "<system-reminder>Your turn ended without a word or a call. Go on with the work, or say in a sentence what was done.</system-reminder>";
-
-type Answer = { stop: StopReason; usage: Usage; message: AssistantMessage; error?: { kind: ModelErrorKind; message: string } };
-
-/** One model call as events; a refused, failed or interrupted answer comes back with what of it may stay in the history. */
-async function* callModel(options: LoopOptions, signal: AbortSignal): AsyncGenerator<AgentEvent, Answer> {
-  const answer = yield* attempt(options, options.maxTokens, signal);
-  const cutInCall = answer.stop === "max_tokens" && toolCalls(answer.message).length > 0;
-  if (!cutInCall || signal.aborted) return answer;
-  // A call that the output limit cut is not run; a larger limit may let it through whole.
-  yield { type: "attempt_reset", reason: "The output limit cut a tool call; asking once more with a larger limit." };
-  const second = yield* attempt(options, options.maxTokens * 2, signal);
-  return { ...second, usage: addUsage(answer.usage, second.usage) };
-}
-
-async function* attempt(options: LoopOptions, maxTokens: number, signal: AbortSignal): AsyncGenerator<AgentEvent, Answer> {
-  const request: ModelRequest = {
-    model: options.modelId,
-    system: options.system,
-    messages: options.history,
-    tools: options.toolSpecs,
-    maxTokens,
-  };
-  let partial = "";
-  let error: Answer["error"];
-  for await (const event of options.model.stream(request, signal)) {
-    switch (event.type) {
-      case "text":
-        partial += event.text;
-        yield { type: "stream_text", text: event.text };
-        break;
-      case "thinking":
-        yield { type: "stream_thinking", text: event.text };
-        break;
-      case "retry":
-        yield { type: "state", state: event.kind === "rate_limit" ? "rate_limited" : "calling" };
-        yield event;
-        break;
-      case "attempt_reset":
-        partial = "";
-        yield event;
-        break;
-      case "error":
-        error = { kind: event.kind, message: event.text };
-        break;
-      case "end":
-        return settle(event.stop, event.usage, event.message, error);
-      case "tool_start":
-      case "tool_delta":
-      case "tool_end":
-        break;
-    }
-  }
-  // No `end`: the person interrupted. Finished text stays, calls and unsigned thinking go.
-  const content = partial.trim() === "" ? [] : [{ type: "text" as const, text: `${partial}\n[interrupted]` }];
-  return { stop: "error", usage: NO_USAGE, message: { role: "assistant", provider: "", model: options.modelId, content } };
-}
-
-/** What of an answer enters the history: nothing of a failed or refused one. */
-function settle(stop: StopReason, usage: Usage, message: AssistantMessage, error: Answer["error"]): Answer {
-  if (stop === "error" || stop === "refusal" || stop === "context") {
-    const shown = messageText(message);
-    const reason = error ?? (stop === "context" ? { kind: "context_length" as const, message: "The context window is full." } : undefined);
-    return {
-      stop,
-      usage,
-      message: { ...message, content: [] },
-      ...(reason ? { error: reason } : { error: { kind: "server" as const, message: shown } }),
-    };
-  }
-  return { stop, usage, message };
-}
 
 async function* afterAnswer(
   answer: Answer,

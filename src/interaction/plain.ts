@@ -1,7 +1,8 @@
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import { resultText, type ToolResult } from "../protocol/tool.ts";
-import { LineQuestions } from "./line-questions.ts";
+import { compactedText } from "./compacted-text.ts";
+import { type InputListener, LineQuestions } from "./line-questions.ts";
 import { endText } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -68,6 +69,15 @@ export class PlainScreen {
       case "notice":
         this.dim(`${prefix}${event.type === "notice" ? event.text : event.reason}`);
         break;
+      case "round_end":
+        if (event.steering && who === "") this.dim(`→ ${firstLine(event.steering)}`);
+        break;
+      case "state":
+        if (event.state === "compacting") this.dim(`${prefix}Making room: a summary takes the place of the conversation so far …`);
+        break;
+      case "compacted":
+        this.dim(`${prefix}${compactedText(event)}`);
+        break;
       case "loop_complete":
         if (event.reason !== "end_turn") this.line(`${prefix}${endText(event)}`);
         break;
@@ -86,10 +96,18 @@ export class PlainScreen {
     else this.dim(`${prefix}  ${firstLine(display?.type === "text" ? display.text : resultText(result))}`);
   }
 
-  /** One question at a time; undefined when the input ended or the signal came first. What was typed before counts. */
-  ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
+  /**
+   * One question at a time; undefined when the input ended or the signal came first. Lines typed before count; of a line that
+   * has only begun `goesOn` says whether it begins the answer.
+   */
+  ask(question: string, signal?: AbortSignal, goesOn = false): Promise<string | undefined> {
     this.#endLine();
-    return this.#questions.ask(visible(question), signal);
+    return this.#questions.ask(visible(question), signal, goesOn);
+  }
+
+  /** Keys, and lines that are typed while nothing is asked. */
+  listen(listener: InputListener): void {
+    this.#questions.listen(listener);
   }
 
   /** A question with answers to choose from, by number or in words. */

@@ -1,6 +1,7 @@
 import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
 import type { Message } from "../protocol/message.ts";
 import { addUsage, NO_USAGE, type Usage } from "../protocol/model.ts";
+import { compactedText } from "./compacted-text.ts";
 import { exitCodeOf } from "./output.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json", "events"] as const;
@@ -59,6 +60,9 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
       case "notice":
         if (options.format !== "events") options.note(event.text);
         break;
+      case "compacted":
+        if (options.format !== "events") options.note(compactedText(event));
+        break;
       case "loop_complete":
         end = event;
         break;
@@ -81,7 +85,7 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
       result: end.reason === "end_turn" ? end.text : endText(end),
       session_id: options.sessionId,
       usage: wireUsage(usage),
-      total_cost_usd: 0,
+      total_cost_usd: end.cost ?? 0,
       permission_denials: denials,
     });
   }

@@ -1,4 +1,3 @@
-import type { CompactMode, CompactTrigger } from "./memory.ts";
 import type { AssistantMessage, Message, ToolUseBlock, UserMessage } from "./message.ts";
 import type { ModelErrorKind, Usage } from "./model.ts";
 import type { PermissionDecision, PermissionMode, PermissionRequest } from "./permission.ts";
@@ -24,6 +23,11 @@ export type AgentSpec = {
 };
 
 export type LoopEndReason = "end_turn" | "max_turns" | "aborted" | "refusal" | "unknown_tools" | "repeating" | "budget" | "error";
+
+/** `overflow`: the server refused the request as too long; `manual`: the person asked for it. */
+export type CompactTrigger = "auto" | "overflow" | "manual";
+/** The rung of the ladder that held: a summary by the live conversation, one by a transcript, or rounds dropped without a model. */
+export type CompactMode = "suffix" | "transcript" | "dropped";
 
 export type AgentEvent =
   | { type: "turn_start"; turn: number }

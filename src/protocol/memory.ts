@@ -1,11 +1,7 @@
-import type { AgentEvent } from "./agent.ts";
+import type { AgentEvent, CompactMode, CompactTrigger } from "./agent.ts";
 import type { Message } from "./message.ts";
 import type { Usage } from "./model.ts";
 
-/** `overflow`: the server refused the request as too long; `manual`: the person asked for it. */
-export type CompactTrigger = "auto" | "overflow" | "manual";
-/** The rung of the ladder that held: a summary by the live conversation, one by a transcript, or rounds dropped without a model. */
-export type CompactMode = "suffix" | "transcript" | "dropped";
 export type Compaction = {
   /** One user message. */
   history: Message[];

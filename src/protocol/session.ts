@@ -1,4 +1,4 @@
-import type { CompactMode, CompactTrigger } from "./memory.ts";
+import type { CompactMode, CompactTrigger } from "./agent.ts";
 import type { Message, ToolResultBlock } from "./message.ts";
 import type { ToolSpec, Usage } from "./model.ts";
 

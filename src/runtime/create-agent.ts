@@ -1,68 +1,118 @@
+import { compactHistory } from "../engine/compact-history.ts";
 import { type LoopOptions, runLoop } from "../engine/loop.ts";
 import { spill } from "../memory/spill.ts";
 import type { Agent, AgentEvent, AgentInput, AgentSpec } from "../protocol/agent.ts";
 import type { FireHook } from "../protocol/hook.ts";
-import type { ToolSpec } from "../protocol/model.ts";
+import type { Compactor, ContextReport } from "../protocol/memory.ts";
+import type { AssistantMessage, Message } from "../protocol/message.ts";
+import type { Prices, ToolSpec } from "../protocol/model.ts";
 import type { Authorize } from "../protocol/permission.ts";
-import { resultBlock } from "../protocol/results.ts";
 import type { Session } from "../protocol/session.ts";
+import { record } from "./record.ts";
+import type { Spending } from "./spending.ts";
 import { toApiFormat } from "./toolset.ts";
 
-export type AgentParts = {
+/** What a model brings with it; another one may take its place between two runs. */
+export type ModelInUse = {
   client: LoopOptions["model"];
+  id: string;
   maxTokens: number;
+  compactor?: Compactor;
+  /** By model id: a fallback model has its own. */
+  pricesOf: (model: string) => Prices | undefined;
+};
+
+export type AgentParts = {
+  model: ModelInUse;
   authorize: Authorize;
   session: Session;
+  spending: Spending;
   /** Large results go here. */
   spillFolder: string;
-  fireHook?: FireHook;
+  fireHook?: FireHook | undefined;
+  mend?: LoopOptions["mend"];
+  overBudget?: LoopOptions["overBudget"];
   /** Of a session that goes on: sent again as they were. */
   toolSpecs?: readonly ToolSpec[];
+};
+
+/** An agent whose conversation the person can look at and turn. Nothing of this may be called while a run goes on. */
+export type SessionAgent = Agent & {
+  readonly history: readonly Message[];
+  compact(focus: string | undefined, signal: AbortSignal): AsyncIterable<AgentEvent>;
+  report(): ContextReport | undefined;
+  useModel(model: ModelInUse): void;
+  /** Goes back to this earlier history; the file keeps what was. */
+  rewind(history: readonly Message[]): Promise<void>;
 };
 
 /**
  * Joins model, tools, permission, hooks and session into one Agent. What the loop yields is in the session's file before it
  * is passed on. Runs of one agent share its history and come one after another.
  */
-export function createAgent(spec: AgentSpec, parts: AgentParts): Agent {
+export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
+  const { session, spending } = parts;
   const history = [...spec.history];
-  const options: LoopOptions = {
-    model: parts.client,
-    modelId: spec.model,
-    maxTokens: parts.maxTokens,
+  const base = {
     system: spec.system,
     toolSpecs: parts.toolSpecs ?? toApiFormat(spec.tools),
     maxTurns: spec.maxTurns,
     history,
-    ...(spec.pending ? { pending: spec.pending } : {}),
+    pending: spec.pending,
+    mend: parts.mend,
+    overBudget: parts.overBudget,
     runTool: {
       agent: spec.name,
       cwd: spec.cwd,
       tools: new Map(spec.tools.map((tool) => [tool.name, tool])),
       authorize: parts.authorize,
       ...(parts.fireHook ? { fireHook: parts.fireHook } : {}),
-      shrink: (call, result, maxCharacters) => spill(parts.spillFolder, call, result, maxCharacters),
+      shrink: (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) =>
+        spill(parts.spillFolder, call, result, maxCharacters),
     },
   };
+  let { model } = parts;
+
+  async function* kept(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+    const before = spending.cost;
+    for await (const event of events) {
+      const priced = spending.priced(event, model, before);
+      await record(session, priced, history);
+      yield priced;
+    }
+  }
+
   return {
-    async *run(input: AgentInput, signal: AbortSignal) {
-      for await (const event of runLoop(options, input, signal)) {
-        await record(parts.session, event);
-        yield event;
-      }
+    history,
+    run(input: AgentInput, signal: AbortSignal) {
+      const { client, id, maxTokens, compactor } = model;
+      return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal));
+    },
+    compact(focus, signal) {
+      return kept(compactByHand(history, model, focus, signal));
+    },
+    report: () => model.compactor?.report(history),
+    useModel(next) {
+      model = next;
+    },
+    async rewind(earlier) {
+      history.splice(0, history.length, ...earlier);
+      await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history] });
     },
   };
 }
 
-async function record(session: Session, event: AgentEvent): Promise<void> {
-  const at = new Date().toISOString();
-  if (event.type === "message") {
-    const { message, usage, mail } = event;
-    await session.append({ type: "message", at, message, ...(usage ? { usage } : {}), ...(mail ? { mail } : {}) });
-  } else if (event.type === "tool_result") {
-    await session.append({ type: "tool_result", at, result: resultBlock(event.call, event.result) });
-  } else if (event.type === "round_end") {
-    const { reminder, mail } = event;
-    await session.append({ type: "round_end", at, ...(reminder ? { reminder } : {}), ...(mail ? { mail } : {}) });
-  }
+/** Between two turns the summary stands answered: the next message of the person must not meet another one of the user. */
+async function* compactByHand(
+  history: Message[],
+  { compactor, id }: ModelInUse,
+  focus: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent> {
+  if (history.length === 0 || !compactor) return yield { type: "notice", text: "There is nothing to compact yet." };
+  const outcome = yield* compactHistory(history, compactor, { trigger: "manual", focus }, signal);
+  if (outcome.refusal !== undefined) return yield { type: "notice", text: outcome.refusal };
+  const answer: AssistantMessage = { role: "assistant", provider: "", model: id, content: [{ type: "text", text: "I have the summary." }] };
+  history.push(answer);
+  yield { type: "message", message: answer };
 }

@@ -1,17 +1,18 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { selectModel } from "../engine/providers/select.ts";
+import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { Environment } from "../engine/system-prompt.ts";
-import { createSession, hasHeader, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
-import type { Agent, Pending } from "../protocol/agent.ts";
+import { createSession, hasHeader, type LoadedSession, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
+import type { Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
-import { createAgent } from "./create-agent.ts";
+import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
+import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
 import { toApiFormat } from "./toolset.ts";
 
@@ -36,9 +37,14 @@ export type AgentRequest = {
 };
 
 export type OpenedAgent = AsyncDisposable & {
-  agent: Agent;
+  agent: SessionAgent;
   session: SessionFile;
+  shell: ShellState;
+  spending: Spending;
+  /** Id of the model that it was opened with. */
   model: string;
+  /** Another model goes on with the conversation; gives its full name, or throws UserError. */
+  useModel(name: string): string;
   tools: readonly ToolSpec[];
   permissions: Permissions;
   /** Ids of the mail that the conversation holds. */
@@ -52,8 +58,9 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
   const { settings, env } = surroundings;
   const { sessionPath, sessionId: id } = request;
   const old = (await hasHeader(sessionPath)) ? await openSessionFile(sessionPath) : undefined;
-  const wanted = surroundings.flags.model ?? request.model ?? old?.loaded.header.model ?? env.ROOCODE_MODEL ?? settings.model;
-  const selected = selectModel({ providers: settings.providers ?? [], model: wanted, env, cacheKey: id });
+  const wanted = surroundings.flags.model ?? request.model ?? lastModel(old?.loaded) ?? env.ROOCODE_MODEL ?? settings.model;
+  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: id });
+  const selected = choose(wanted);
 
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
   const shell = new ShellState(request.cwd);
@@ -91,6 +98,13 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
       system,
       tools: toolSpecs,
     });
+  const spending = new Spending();
+  const inUse = (one: SelectedModel): ModelInUse => ({
+    client: withRetry(one.client),
+    id: one.model,
+    maxTokens: one.maxOutputTokens,
+    pricesOf: (model) => (model === one.model ? one.prices : undefined),
+  });
   const agent = createAgent(
     {
       name: request.name,
@@ -104,8 +118,8 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
       ...(request.pending ? { pending: request.pending } : {}),
     },
     {
-      client: withRetry(selected.client),
-      maxTokens: selected.maxOutputTokens,
+      model: inUse(selected),
+      spending,
       authorize: permissions.authorize,
       session,
       spillFolder,
@@ -115,7 +129,14 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
   return {
     agent,
     session,
+    shell,
+    spending,
     model: selected.model,
+    useModel(name) {
+      const next = choose(name);
+      agent.useModel(inUse(next));
+      return `${next.provider}/${next.model}`;
+    },
     tools: toolSpecs,
     permissions,
     mail,
@@ -126,4 +147,10 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
       session.close();
     },
   };
+}
+
+/** The model that wrote the last answer; a fallback's or another one's that the person chose goes on. */
+function lastModel(loaded: LoadedSession | undefined): string | undefined {
+  const last = loaded?.history.findLast((message) => message.role === "assistant" && message.provider !== "");
+  return last?.role === "assistant" ? `${last.provider}/${last.model}` : loaded?.header.model;
 }

@@ -21,13 +21,20 @@ export type SessionOptions = {
   resume?: string | undefined;
   /** Files with MCP servers beside those of the user's settings. */
   mcpConfig?: readonly string[] | undefined;
+  /** What the person typed since the last round. */
+  steering?: () => string | undefined;
   askHuman?: AskHuman;
   askUser: AskUser;
 };
 
-export type OpenedSession = OpenedAgent & {
+export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   id: string;
-  mode: PermissionMode;
+  mode(): PermissionMode;
+  setMode(mode: PermissionMode): void;
+  /** Of the model in use. */
+  model(): string;
+  /** Commands that calls wait for run on by themselves; gives their number. */
+  toBackground(): number;
   mcpServers: SessionMcp["status"];
   /** The first message of a new conversation carries the instruction files. */
   message(text: string): UserMessage;
@@ -40,7 +47,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const { settings, flags, data, projectRoot, cwd, root } = surroundings;
   const folder = data.sessions(projectRoot);
   const id = options.resume === undefined ? randomUUID() : await findSession(folder, options.resume);
-  const mode = flags.permissionMode ?? settings.permissionMode ?? "default";
+  let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   const opened = await openAgent(surroundings, {
@@ -53,6 +60,10 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionPath: join(folder, `${id}.jsonl`),
     system: systemPrompt,
     tools: ({ shell, bash }) => [...workTools({ shell, bash, askUser: options.askUser, settings: settings.tools ?? {} }), ...mcp.tools],
+    pending: async () => {
+      const steering = options.steering?.();
+      return steering === undefined ? undefined : { reminder: "", mail: [], steering };
+    },
     askHuman: options.askHuman,
   }).catch(async (error: unknown) => {
     await mcp[Symbol.asyncDispose]();
@@ -60,10 +71,20 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   const instructions = opened.isNew ? await loadInstructions(projectRoot, data.instructions) : undefined;
   let isFirst = true;
+  let { model } = opened;
   return {
     ...opened,
     id,
-    mode,
+    mode: () => mode,
+    setMode(next) {
+      mode = next;
+    },
+    model: () => model,
+    useModel(name) {
+      model = opened.useModel(name);
+      return model;
+    },
+    toBackground: () => opened.shell.toBackground(),
     mcpServers: mcp.status,
     notes: [
       ...surroundings.warnings,

@@ -12,6 +12,7 @@ export class ShellOutput {
   #characters = 0;
   #fd: number | undefined;
   #fileBytes = 0;
+  #isKept = false;
 
   constructor(path: string) {
     this.#path = path;
@@ -21,6 +22,7 @@ export class ShellOutput {
     this.#characters += text.length;
     const room = HEAD_CHARACTERS - this.#head.length;
     if (room > 0) this.#head += text.slice(0, room);
+    if (room > 0 && this.#isKept) this.#toFile(text.slice(0, room));
     const rest = room > 0 ? text.slice(room) : text;
     if (rest !== "") {
       this.#toFile(rest);
@@ -29,14 +31,29 @@ export class ShellOutput {
     }
   }
 
+  /** From now on the whole is in the file, however little it is: for a command that nobody waits for any more. Gives its path. */
+  keepInFile(): string {
+    this.#open();
+    this.#isKept = true;
+    return this.#path;
+  }
+
+  soFar(): string {
+    return this.#tail === "" ? this.#head : `${this.#head}\n[…]\n${this.#tail.slice(-2_000)}`;
+  }
+
   #toFile(text: string): void {
     if (this.#fileBytes >= MAX_FILE_BYTES) return;
+    this.#fileBytes += writeSync(this.#open(), text);
+  }
+
+  /** The head only fits the memory; a file begins with it, so that it is whole. */
+  #open(): number {
     if (this.#fd === undefined) {
-      // The head only fits the memory; a file begins with it, so that it is whole.
       this.#fd = openSync(this.#path, "w", 0o600);
       this.#fileBytes += writeSync(this.#fd, this.#head);
     }
-    this.#fileBytes += writeSync(this.#fd, text);
+    return this.#fd;
   }
 
   /** The text for the model; says what was left out and where it lies. */

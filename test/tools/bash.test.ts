@@ -1,9 +1,10 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { processStart } from "../../src/platform/process.ts";
 import { resultText, type ToolResult } from "../../src/protocol/tool.ts";
 import { bashTool, ShellState, shellEnvironment } from "../../src/tools/builtin/bash.ts";
+import { eventually } from "../support/eventually.ts";
 import { tempFolder } from "../support/temp.ts";
 
 async function shell() {
@@ -88,6 +89,20 @@ describe("Bash", () => {
     });
     expect(Object.keys(env).filter((name) => /KEY|BASH|LD_|GIT_DIR/.test(name))).toEqual([]);
     expect(env).toMatchObject({ KEEP: "1", PAGER: "cat", GIT_TERMINAL_PROMPT: "0" });
+  });
+  test("a command that the person sends to the background runs on as a job, and its call returns with what came so far", async () => {
+    await using sh = await shell();
+    const running = sh.run("echo early; until [ -e go ]; do sleep 0.02; done; echo late");
+    await eventually(() => sh.state.foreground.size === 1);
+    expect(sh.state.toBackground()).toBe(1);
+    const result = await running;
+    expect(result.isError).toBeUndefined();
+    expect(resultText(result)).toMatch(/The user sent this command to the background: it runs on as job-1/);
+    const job = sh.state.background.get("job-1");
+    await writeFile(join(sh.path, "go"), "");
+    await eventually(() => job?.exit === "0");
+    expect(await readFile(job?.outputPath ?? "", "utf8")).toBe("early\nlate\n");
+    expect(sh.state.toBackground()).toBe(0);
   });
   test("a job in the background answers at once and ends with the session", async () => {
     const sh = await shell();

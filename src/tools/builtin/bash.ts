@@ -34,12 +34,29 @@ const schema = z.object({
   run_in_background: z.boolean().optional().describe("Return at once; the output goes to a file that is named in the answer."),
 });
 
+type Job = { pid: number; outputPath: string; exit?: string };
+
 /** State of one agent's shell: the folder that the next command starts in, and jobs in the background. */
 export class ShellState {
   cwd: string;
-  readonly background = new Map<string, { pid: number; outputPath: string; exit?: string }>();
+  readonly background = new Map<string, Job>();
+  /** What lets go of a command that a call waits for. */
+  readonly foreground = new Set<() => void>();
   constructor(cwd: string) {
     this.cwd = cwd;
+  }
+
+  /** The commands that calls wait for run on as jobs, and the calls return. Gives their number. */
+  toBackground(): number {
+    const { size } = this.foreground;
+    for (const letGo of [...this.foreground]) letGo();
+    return size;
+  }
+
+  addJob(job: Job): string {
+    const id = `job-${this.background.size + 1}`;
+    this.background.set(id, job);
+    return id;
   }
 
   /** Ends all background jobs with everything they started. */
@@ -88,9 +105,10 @@ async function runInFront(
   const [file = "bash", ...args] = shellArguments(`trap 'pwd -P >&3 2>/dev/null' EXIT\n${command}`, options);
   const child = spawn(file, args, { cwd: state.cwd, env: options.env, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe"] });
   const output = new ShellOutput(outputPath(options, callId));
+  let isReleased = false;
   const add = (text: string) => {
     output.add(text);
-    progress(plainText(text));
+    if (!isReleased) progress(plainText(text));
   };
   child.stdout?.setEncoding("utf8").on("data", add);
   child.stderr?.setEncoding("utf8").on("data", add);
@@ -113,7 +131,31 @@ async function runInFront(
   const onAbort = () => stop("interrupted");
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
+  let letGo = () => {};
+  const released = new Promise<"released">((resolve) => {
+    letGo = () => resolve("released");
+  });
+  state.foreground.add(letGo);
   try {
+    const end = await Promise.race([exited, released]);
+    if (end === "released" && child.pid !== undefined) {
+      isReleased = true;
+      const job: Job = { pid: child.pid, outputPath: output.keepInFile() };
+      const id = state.addJob(job);
+      void exited.then(async ({ code, by }) => {
+        await drained(child);
+        job.exit = by ?? String(code);
+        for (const stream of child.stdio) stream?.destroy();
+        output.finish();
+      });
+      const soFar = (options.maskSecrets ?? String)(plainText(output.soFar())).trimEnd();
+      return textResult(
+        withNote(
+          soFar,
+          `[The user sent this command to the background: it runs on as ${id} (process group ${job.pid}). Its output goes to ${job.outputPath}; it ends with this session, or with: kill -- -${job.pid}]`,
+        ),
+      );
+    }
     const { code, by } = await exited;
     await drained(child);
     if (ended && child.pid !== undefined) await stopTree(child.pid);
@@ -128,7 +170,8 @@ async function runInFront(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
-    for (const stream of child.stdio) stream?.destroy();
+    state.foreground.delete(letGo);
+    if (!isReleased) for (const stream of child.stdio) stream?.destroy();
   }
 }
 
@@ -154,9 +197,8 @@ async function startInBackground(command: string, state: ShellState, options: Ba
   // Without a listener the error would end the agent; the missing pid says it all.
   child.on("error", () => undefined);
   if (child.pid === undefined) return errorResult("bash could not be started.");
-  const id = `job-${state.background.size + 1}`;
-  const job: { pid: number; outputPath: string; exit?: string } = { pid: child.pid, outputPath: path };
-  state.background.set(id, job);
+  const job: Job = { pid: child.pid, outputPath: path };
+  const id = state.addJob(job);
   child.on("exit", (code, signal) => {
     job.exit = signal ?? String(code);
   });

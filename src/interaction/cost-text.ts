@@ -1,0 +1,14 @@
+import type { Usage } from "../protocol/model.ts";
+
+/** `1234 tokens in (1000 cached), 56 out, $0.0123`. */
+export function costText({ usage, cost, isPriced }: { usage: Usage; cost: number; isPriced: boolean }): string {
+  const { input, output, cacheRead, cacheWrite } = usage;
+  const cached = cacheRead > 0 ? ` (${cacheRead} cached)` : "";
+  const money = isPriced ? dollars(cost) : cost > 0 ? `${dollars(cost)} and what a model without a known price took` : "price unknown";
+  return `${input + cacheRead + cacheWrite} tokens in${cached}, ${output} out, ${money}`;
+}
+
+/** Small sums keep two digits that say something. */
+function dollars(cost: number): string {
+  return `$${cost >= 1 || cost === 0 ? cost.toFixed(2) : cost.toPrecision(2)}`;
+}

@@ -1,0 +1,127 @@
+import { PERMISSION_MODES } from "../protocol/permission.ts";
+import type { OpenedSession } from "../runtime/open-session.ts";
+import type { Key } from "./line-questions.ts";
+import type { PlainScreen } from "./plain.ts";
+import type { SlashContext } from "./slash/command.ts";
+import { readSlash } from "./slash/registry.ts";
+import type { SteeringQueue } from "./steering-queue.ts";
+
+/** Within this time a second Ctrl+C ends the session, and a second Esc goes back. */
+const TWICE_MS = 2_000;
+
+/** Prompts and runs, one after another, until the person ends it. What is typed during a run waits for its next round. */
+export async function runRepl(session: OpenedSession, screen: PlainScreen, queue: SteeringQueue, firstPrompt?: string): Promise<void> {
+  let running: AbortController | undefined;
+  let isOver = false;
+  const lastHit = new Map<Key, number>();
+  const isSecond = (key: Key): boolean => {
+    const now = performance.now();
+    const before = lastHit.get(key);
+    lastHit.set(key, now);
+    return before !== undefined && now - before < TWICE_MS;
+  };
+
+  const context = (signal: AbortSignal): SlashContext => ({
+    session,
+    queue,
+    signal,
+    print: (text) => screen.line(text),
+    show: (event) => screen.event(event),
+    ask: (question) => screen.ask(question),
+  });
+
+  /** Gives true when the line was a command. */
+  async function runSlash(line: string, signal: AbortSignal): Promise<boolean> {
+    const slash = readSlash(line);
+    if (!slash) return false;
+    if (!slash.command) screen.line(`There is no command /${slash.name}. /help lists them.`);
+    else if (running && !slash.command.anyTime)
+      screen.line(`/${slash.name} waits until the agent is done: type it again then, or stop it with Esc.`);
+    else if ((await slash.command.run(slash.argument, context(signal))) === "exit") isOver = true;
+    return true;
+  }
+
+  function interrupt(): void {
+    if (running && !running.signal.aborted) {
+      screen.dim("Interrupting …");
+      running.abort();
+    }
+  }
+
+  function leave(): void {
+    isOver = true;
+    running?.abort();
+    screen.close();
+  }
+
+  function onKey(key: Key): void {
+    const second = isSecond(key);
+    switch (key) {
+      case "escape":
+        if (running) interrupt();
+        break;
+      case "interrupt":
+        if (second) leave();
+        else if (running) interrupt();
+        else screen.dim("Ctrl+C once more ends the session.");
+        break;
+      case "background": {
+        const moved = session.toBackground();
+        screen.dim(
+          moved > 0
+            ? `Sent ${moved === 1 ? "a command" : `${moved} commands`} to the background.`
+            : "Nothing runs that can go to the background.",
+        );
+        break;
+      }
+      case "next-mode": {
+        const next = PERMISSION_MODES[(PERMISSION_MODES.indexOf(session.mode()) + 1) % PERMISSION_MODES.length];
+        if (next) session.setMode(next);
+        screen.dim(`Mode ${session.mode()}.`);
+        break;
+      }
+    }
+  }
+
+  screen.listen({
+    key: onKey,
+    line(text) {
+      if (!running) return false;
+      const { signal } = running;
+      if (text.trim() === "") return true;
+      if (readSlash(text)) void runSlash(text, signal).catch((error: unknown) => screen.line(String(error)));
+      else {
+        queue.add(text);
+        screen.dim("It goes in with the next round. /queue shows what waits; Esc stops the agent and sends it now.");
+      }
+      return true;
+    },
+  });
+  const onSignal = () => onKey("interrupt");
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", leave);
+  try {
+    let prompt = firstPrompt;
+    while (!isOver) {
+      prompt ??= queue.take() ?? (await screen.ask("> ", undefined, true));
+      if (prompt === undefined || isOver) break;
+      const line = prompt;
+      prompt = undefined;
+      lastHit.clear();
+      if (line.trim() === "") continue;
+      running = new AbortController();
+      const { signal } = running;
+      if (!readSlash(line)) for await (const event of session.agent.run({ message: session.message(line) }, signal)) screen.event(event);
+      else {
+        const whole = running;
+        running = undefined;
+        await runSlash(line, whole.signal);
+      }
+      running = undefined;
+    }
+  } finally {
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", leave);
+    screen.close();
+  }
+}

@@ -1,0 +1,12 @@
+import { costText } from "../cost-text.ts";
+import type { SlashCommand } from "./command.ts";
+
+export const costCommand: SlashCommand = {
+  name: "cost",
+  describe: "Tokens and money of this session",
+  anyTime: true,
+  async run(_argument, { session, print }) {
+    print(costText(session.spending));
+    return undefined;
+  },
+};

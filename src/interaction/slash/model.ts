@@ -1,0 +1,17 @@
+import { UserError } from "../../protocol/errors.ts";
+import type { SlashCommand } from "./command.ts";
+
+export const modelCommand: SlashCommand = {
+  name: "model",
+  argument: "[[provider/]id]",
+  describe: "Which model answers; another one goes on with the same conversation",
+  async run(argument, { session, print }) {
+    try {
+      print(`Model ${argument === "" ? session.model() : session.useModel(argument)}.`);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      print(error.message);
+    }
+    return undefined;
+  },
+};

@@ -1,0 +1,46 @@
+import type { AgentEvent } from "../protocol/agent.ts";
+import { addUsage, costOf, NO_USAGE, type Prices, type Usage } from "../protocol/model.ts";
+
+type PricedModel = { id: string; pricesOf: (model: string) => Prices | undefined };
+
+/** Tokens and money that this process has spent on a conversation, in all its runs. */
+export class Spending {
+  #usage: Usage = NO_USAGE;
+  #cost = 0;
+  #isPriced = true;
+
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  /** US dollars; what models without a price took is not in it. */
+  get cost(): number {
+    return this.#cost;
+  }
+
+  /** False once a model without a known price was used. */
+  get isPriced(): boolean {
+    return this.#isPriced;
+  }
+
+  add(usage: Usage, prices: Prices | undefined): number | undefined {
+    const cost = costOf(usage, prices);
+    this.#usage = addUsage(this.#usage, usage);
+    this.#cost += cost ?? 0;
+    if (cost === undefined) this.#isPriced = false;
+    return cost;
+  }
+
+  /** The event with what it cost; counts what it brings. `before` is what had been spent when its run began. */
+  priced(event: AgentEvent, { id, pricesOf }: PricedModel, before: number): AgentEvent {
+    if (event.type === "message" && event.usage && event.message.role === "assistant")
+      return { ...event, ...costField(this.add(event.usage, pricesOf(event.message.model))) };
+    if (event.type === "compacted") return { ...event, ...costField(this.add(event.usage, pricesOf(id))) };
+    if (event.type === "loop_complete" && this.#isPriced) return { ...event, cost: this.#cost - before };
+    return event;
+  }
+}
+
+function costField(cost: number | undefined): { cost?: number } {
+  return cost === undefined ? {} : { cost };
+}

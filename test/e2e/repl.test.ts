@@ -1,0 +1,117 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Answer } from "../../src/interaction/demo/conversation.ts";
+import { eventually } from "../support/eventually.ts";
+import { inOrder, PROTOCOLS } from "../support/fake-model.ts";
+import { assertSessionLegal } from "../support/proxy.ts";
+import { openRepl } from "../support/repl.ts";
+
+const LONG = 90_000;
+const BYPASS = { args: ["--permission-mode", "bypassPermissions"] };
+/** Runs until the file `go` is there. */
+const WAIT: Answer = {
+  text: "I wait.",
+  calls: [{ name: "Bash", input: { command: "touch started; until [ -e go ]; do sleep 0.02; done; echo went" } }],
+};
+
+async function started(repl: Awaited<ReturnType<typeof openRepl>>): Promise<void> {
+  await eventually(() => existsSync(join(repl.home.repo, "started")));
+}
+
+describe("the line REPL in a real pane", { timeout: LONG }, () => {
+  test.each(PROTOCOLS)("what is typed during a run goes in behind the results of the round, over %s", async (protocol) => {
+    await using repl = await openRepl(inOrder(WAIT, { text: "I saw it." }), { ...BYPASS, protocol });
+    await repl.type("begin");
+    await started(repl);
+    await repl.type("and be quick");
+    await repl.sees("It goes in with the next round");
+    await repl.type("wrong words");
+    await repl.type("/queue");
+    await repl.sees("2. wrong words");
+    await repl.type("/queue edit 2 right words");
+    await repl.sees("2. right words");
+    await repl.type("/queue drop 1");
+    await repl.sees(/^1\. right words/m);
+    await repl.home.roocode(["--version"]);
+    await repl.socket.tmux("run-shell", `touch ${join(repl.home.repo, "go")}`);
+    await repl.sees("I saw it.");
+    await repl.sees("→ right words");
+    const body = JSON.parse(repl.model.proxy.captures[1]?.body ?? "");
+    expect(JSON.stringify(body.messages.at(-1))).toContain("right words");
+    expect(JSON.stringify(body.messages)).not.toContain("be quick");
+    const [session] = await repl.home.sessions();
+    await assertSessionLegal(session ?? "");
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+  });
+
+  test("Esc stops a running command at once; what waited is sent then, and the session is whole", async () => {
+    await using repl = await openRepl(inOrder(WAIT, { text: "Now to your words." }), BYPASS);
+    await repl.type("begin");
+    await started(repl);
+    await repl.type("do something else");
+    await repl.sees("It goes in with");
+    await repl.key("Escape");
+    await repl.sees("Now to your words.");
+    const body = JSON.parse(repl.model.proxy.captures[1]?.body ?? "");
+    expect(JSON.stringify(body.messages.at(-3))).toContain("interrupted by the user");
+    expect(JSON.stringify(body.messages.at(-1))).toContain("do something else");
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+    const [session] = await repl.home.sessions();
+    await assertSessionLegal(session ?? "");
+  });
+
+  test("T-05: Ctrl+C stops a tool and keeps the session, clears a line, and ends only when it comes twice", async () => {
+    await using repl = await openRepl(inOrder(WAIT, { text: "Still here." }), BYPASS);
+    await repl.type("begin");
+    await started(repl);
+    await repl.key("C-c");
+    await repl.sees("Interrupted.");
+    await repl.prompt();
+    await repl.socket.tmux("send-keys", "-t", repl.pane, "-l", "half a thought");
+    await repl.sees("> half a thought");
+    await repl.key("C-c");
+    await repl.prompt();
+    await repl.key("Up");
+    await repl.sees("> half a thought");
+    await repl.key("Enter");
+    await repl.sees("Still here.");
+    await repl.prompt();
+    await repl.key("C-c");
+    await repl.sees("Ctrl+C once more");
+    await repl.key("C-c");
+    await repl.sees("Go on later with: roocode --resume");
+    await repl.sees("ended with 0");
+  });
+
+  test("Ctrl+B sends a running command to the background and the run goes on without it", async () => {
+    await using repl = await openRepl(inOrder(WAIT, { text: "I go on." }), BYPASS);
+    await repl.type("begin");
+    await started(repl);
+    await repl.key("C-b");
+    await repl.sees("Sent a command to the background.");
+    await repl.sees("I go on.");
+    expect(repl.model.proxy.captures[1]?.body).toContain("it runs on as job-1");
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+  });
+
+  test("commands tell of model, mode and cost, and an unknown one is named", async () => {
+    await using repl = await openRepl(inOrder({ text: "Hello." }));
+    await repl.type("/model claude-opus-5-5");
+    await repl.sees("Model anthropic/claude-opus-5-5.");
+    await repl.type("hi");
+    await repl.sees("Hello.");
+    expect(JSON.parse(repl.model.proxy.captures[0]?.body ?? "").model).toBe("claude-opus-5-5");
+    await repl.type("/mode plan");
+    await repl.sees("Mode plan.");
+    await repl.key("BTab");
+    await repl.sees("Mode bypassPermissions.");
+    await repl.type("/nonsense");
+    await repl.sees("There is no command /nonsense.");
+    await repl.type("/cost");
+    await repl.sees(/\d+ tokens in/);
+  });
+});

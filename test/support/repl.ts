@@ -1,0 +1,54 @@
+import type { AnswerFunction } from "../../src/interaction/demo/model-server.ts";
+import { eventually } from "./eventually.ts";
+import { fakeModel, type Protocol } from "./fake-model.ts";
+import { childEnvironment, testHome } from "./home.ts";
+import { tmuxSocket } from "./tmux-server.ts";
+
+const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
+/** The last line, with nothing typed; tmux cuts blanks at the end. */
+const PROMPT = /^>\s*$(?![\s\S]*\S)/m;
+
+type Options = { protocol?: Protocol; args?: readonly string[]; latencyMs?: number; files?: Readonly<Record<string, string>> };
+
+/** Bare `roocode` in a real pane, with a scripted model. */
+export async function openRepl(answers: AnswerFunction, { protocol = "anthropic", args = [], latencyMs, files }: Options = {}) {
+  const model = await fakeModel(answers, latencyMs === undefined ? {} : { latencyMs });
+  const home = await testHome(files);
+  const socket = await tmuxSocket();
+  const env = { ...childEnvironment(home.home), ...model.env(protocol) };
+  const settings = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+  const size = ["-x", "120", "-y", "60", "-c", home.repo];
+  // A shell holds the pane, so that what stands there at the end can be read.
+  const command = `${process.execPath} ${BIN} ${args.join(" ")}; echo "ended with $?"; exec sleep 1000`;
+  const pane = await socket.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", ...size, ...settings, command);
+  const screen = () => socket.tmux("capture-pane", "-p", "-J", "-S", "-200", "-t", pane);
+  const sees = async (text: string | RegExp) =>
+    eventually(async () => (typeof text === "string" ? (await screen()).includes(text) : text.test(await screen())), 30_000).catch(
+      async (error: unknown) => {
+        throw new Error(`${error instanceof Error ? error.message : error}\n${text}\n${await screen()}`);
+      },
+    );
+  const key = (...keys: readonly string[]) => socket.tmux("send-keys", "-t", pane, ...keys);
+  await sees(PROMPT);
+  return {
+    model,
+    home,
+    pane,
+    socket,
+    screen,
+    sees,
+    key,
+    /** Waits for the prompt when nothing runs. */
+    prompt: () => sees(PROMPT),
+    type: async (text: string) => {
+      await socket.tmux("send-keys", "-t", pane, "-l", text);
+      await key("Enter");
+    },
+    async [Symbol.asyncDispose]() {
+      await socket[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+      model.proxy.assertLegal();
+      await model[Symbol.asyncDispose]();
+    },
+  };
+}
