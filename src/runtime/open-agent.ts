@@ -100,7 +100,8 @@ export async function openAgent(surroundings: Surroundings, request: AgentReques
     });
   const spending = new Spending();
   const inUse = (one: SelectedModel): ModelInUse => ({
-    client: withRetry(one.client),
+    // Where a person sits, an hour's limit is waited for in sight of them.
+    client: withRetry(one.client, { longWaits: request.askHuman !== undefined }),
     id: one.model,
     maxTokens: one.maxOutputTokens,
     pricesOf: (model) => (model === one.model ? one.prices : undefined),
