@@ -58,16 +58,15 @@ export class Adjustments {
     if (status !== 400 && status !== 422) return undefined;
     const words = `${textAt(error, "message")} ${JSON.stringify(at(error, "error") ?? "")}`.replaceAll('\\"', '"');
     const param = textAt(error, "param") || textAt(error, "error", "param") || textAt(error, "error", "error", "param");
-    const field = this.#refusedField(words, param, body);
-    if (field) {
-      this.#refused.add(field);
-      return `The server does not take "${field}"; asking again without it.`;
+    if (THINKING_REFUSED.test(words) && !THINKING_MISSED.test(words)) {
+      const withThinking = request.messages.filter((message) => hasThinking(message));
+      for (const message of withThinking) this.#bare.add(message);
+      if (withThinking.length > 0) return "The server refused thinking of an earlier answer; asking again without it.";
     }
-    if (THINKING_MISSED.test(words) || !THINKING_REFUSED.test(words)) return undefined;
-    const withThinking = request.messages.filter((message) => hasThinking(message));
-    if (withThinking.length === 0) return undefined;
-    for (const message of withThinking) this.#bare.add(message);
-    return "The server refused thinking of an earlier answer; asking again without it.";
+    const field = this.#refusedField(words, param, body);
+    if (!field) return undefined;
+    this.#refused.add(field);
+    return `The server does not take "${field}"; asking again without it.`;
   }
 
   #refusedField(words: string, param: string, body: Record<string, unknown>): string | undefined {
@@ -87,9 +86,11 @@ export class Adjustments {
 }
 
 /** The longest names are plain; a word such as "store" has to be marked as a name. */
-function namesField(words: string, param: string, name: string): boolean {
+function namesField(words: string, param: string, field: string): boolean {
   const path = param.split(/[.[\]]+/);
-  if (path.includes(name)) return true;
+  if (path.includes(field)) return true;
+  // A field of the settings may have any name.
+  const name = field.replace(/[^\w-]/g, "\\$&");
   const marked = new RegExp(
     `["'\`.]${name}["'\`.\\[]|(?:^|[\\s".])${name}: |(?:argument|parameter|field|propert|input|key)\\w*(?: \\w+)?:? ${name}\\b`,
     "i",

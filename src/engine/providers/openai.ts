@@ -17,15 +17,21 @@ export type OpenAIClientOptions = OpenAIServer & {
   limits?: StreamLimits;
 };
 
+/** Where arguments do not come in pieces, a large one is minutes of silence. */
+const SILENT_ARGUMENTS_MS = 300_000;
+
 export function openAIClient({ compat: given, ...options }: OpenAIClientOptions & { compat?: Partial<ChatCompat> }): ModelClient {
-  const compat = { ...compatOf(options.baseUrl, options.provider), ...given };
+  const guessed = compatOf(options.baseUrl, options.provider);
+  const compat = { ...guessed, ...given };
   return httpClient({
     ...options,
     body: (request, adjustments) => toOpenAIBody(request, { ...options, compat: adjusted(compat, adjustments) }),
     answer: (context) => new OpenAIAnswer(context),
     post: openAIPost("/chat/completions", options),
-    // Without pieces a large argument is minutes of silence.
-    idleMs: (adjustments) => (compat.toolStream && !adjustments.takes("tool_stream") ? 300_000 : compat.idleMs),
+    idleMs: (adjustments) => {
+      const comesInPieces = compat.toolStream && adjustments.takes("tool_stream");
+      return guessed.toolStream && !comesInPieces ? Math.max(compat.idleMs, SILENT_ARGUMENTS_MS) : compat.idleMs;
+    },
   });
 }
 

@@ -1,5 +1,5 @@
 export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
-export type Effort = (typeof EFFORTS)[number];
+type Effort = (typeof EFFORTS)[number];
 
 /** `true` and "adaptive" leave the amount to the model, a number is a budget in tokens; `false` asks for none where that can be said. */
 export type Thinking = boolean | "adaptive" | Effort | number;

@@ -113,6 +113,13 @@ describe("a 400 that names a field: it is left out, once and from then on, and t
     expect(server.requests).toHaveLength(2);
   });
 
+  test("a field of one's own with a strange name", async () => {
+    await using server = await rawServer(refusal({ error: { message: "Unknown parameter: 'a.b(*'" } }), chatAnswer);
+    const client = openAIClient({ provider: "p", baseUrl: server.url, extraBody: { "a.b(*": 1 } });
+    expect((await ask(client)).at(-1)).toMatchObject({ stop: "end_turn" });
+    expect(bodies(server).map((body) => "a.b(*" in body)).toEqual([true, false]);
+  });
+
   test("other refusals stay what they are", async () => {
     for (const message of [
       "Invalid schema for function 'ReadFile': 'path' is not valid",

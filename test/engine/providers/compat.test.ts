@@ -190,6 +190,16 @@ test("every field of the record can be set in the settings, and reaches the serv
   expect(body).not.toHaveProperty("stream_options");
 });
 
+test("a stream may be silent as long as the record says", async () => {
+  await using server = await rawServer({ steps: [vectorBytes("oai-eof-no-finish"), "hang"] });
+  const { client } = selectModel({
+    providers: [{ name: "mine", protocol: "openai", baseUrl: server.url, model: "m", compat: { idleMs: 40 } }],
+    env: {},
+  });
+  const events = await collect(client.stream(modelRequest(), new AbortController().signal));
+  expect(events.at(-2)).toMatchObject({ type: "error", kind: "stalled", text: "The server sent nothing for 0.04 s." });
+});
+
 describe("Anthropic's protocol", () => {
   const thinking = (model: string, value: Thinking, extraBody = {}) => {
     const {
