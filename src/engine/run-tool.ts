@@ -3,7 +3,7 @@ import { ToolInputError } from "../protocol/errors.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import type { ToolUseBlock } from "../protocol/message.ts";
 import type { Authorize } from "../protocol/permission.ts";
-import { errorResult, type Tool, type ToolResult } from "../protocol/tool.ts";
+import { type Access, errorResult, type Tool, type ToolResult } from "../protocol/tool.ts";
 
 export type RunToolOptions = {
   agent: string;
@@ -11,6 +11,8 @@ export type RunToolOptions = {
   tools: ReadonlyMap<string, Tool>;
   authorize: Authorize;
   fireHook?: FireHook;
+  /** Before a call that may change files: what they are now can be kept. */
+  beforeChange?: ((access: Access) => Promise<void>) | undefined;
   /** First layer of memory: a large result goes to disk, a preview of at most `maxCharacters` stays. */
   shrink: (call: ToolUseBlock, result: ToolResult, maxCharacters: number) => Promise<ToolResult>;
 };
@@ -51,6 +53,7 @@ export async function prepareCall(
       return answered(errorResult(text));
     }
     const run = async (runSignal: AbortSignal, progress: (text: string) => void): Promise<ToolResult> => {
+      if (mayChange(tool, input, request.access)) await options.beforeChange?.(request.access);
       const context = { cwd: options.cwd, callId: original.id, signal: runSignal, progress };
       const result = await tool.run(input, context).catch((error: unknown) => failure(tool.name, error, runSignal));
       await options.fireHook?.({ event: "post_tool_use", tool: tool.name, input, result }, signal);
@@ -73,6 +76,11 @@ function jsonProblem(text: string): string {
     const reason = error instanceof Error ? error.message : String(error);
     return reason.includes("position") ? reason : `position ${text.length}: ${reason}`;
   }
+}
+
+/** What only looks says so by being safe beside others. */
+function mayChange(tool: Tool, input: unknown, { kind }: Access): boolean {
+  return kind === "write" || (kind === "command" && !tool.isConcurrencySafe(input));
 }
 
 /** Every failure of a tool is a result for the model. */

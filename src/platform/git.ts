@@ -59,6 +59,8 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
         else resolve({ exitCode: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
       },
     );
+    // A git that ends without reading its input says why by its exit.
+    child.stdin?.on("error", () => undefined);
     if (options.input !== undefined) child.stdin?.end(options.input);
     else child.stdin?.end();
   });

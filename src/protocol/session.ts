@@ -19,8 +19,8 @@ export type SessionHeader = {
 /** One line of the session's JSONL file; results stand alone so that a crash loses none, and fold into one user message on load. */
 export type SessionEntry =
   | SessionHeader
-  /** `cost` in US dollars, by the prices of that day. */
-  | { type: "message"; at: string; message: Message; usage?: Usage; cost?: number; mail?: readonly string[] }
+  /** `cost` in US dollars, by the prices of that day. `turn` counts the messages of the person, from 1; only those have it. */
+  | { type: "message"; at: string; message: Message; usage?: Usage; cost?: number; mail?: readonly string[]; turn?: number }
   | { type: "tool_result"; at: string; result: ToolResultBlock }
   /** `reminder` goes inside the last result's content; `steering`, the person's words meanwhile, stands behind the results. */
   | { type: "round_end"; at: string; reminder?: string; steering?: string; mail?: readonly string[] }
@@ -36,12 +36,12 @@ export type SessionEntry =
       usage?: Usage;
       cost?: number;
     }
-  /** The person went back: replaces all before it too. */
-  | { type: "rewind"; at: string; history: Message[] }
+  /** The person went back to the moment before this turn: replaces all before it too. */
+  | { type: "rewind"; at: string; history: Message[]; turn: number }
   /** What the person calls the session; the last one counts. */
   | { type: "name"; at: string; name: string }
-  /** What the files were before the user's message that comes next. */
-  | { type: "checkpoint"; at: string; id: string };
+  /** What the files were around a step of the agent; `turn` counts the person's messages, `id` is a snapshot's. */
+  | { type: "checkpoint"; at: string; id: string; turn: number; phase: "before" | "after" };
 
 export interface Session {
   readonly id: string;

@@ -1,5 +1,7 @@
+import { resolve } from "node:path";
 import { compactHistory } from "../engine/compact-history.ts";
 import { type LoopOptions, runLoop } from "../engine/loop.ts";
+import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import { spill } from "../memory/spill.ts";
 import type { Agent, AgentEvent, AgentInput, AgentSpec } from "../protocol/agent.ts";
 import type { FireHook } from "../protocol/hook.ts";
@@ -8,6 +10,7 @@ import type { AssistantMessage, Message } from "../protocol/message.ts";
 import type { Prices, ToolSpec } from "../protocol/model.ts";
 import type { Authorize } from "../protocol/permission.ts";
 import type { Session } from "../protocol/session.ts";
+import type { Access } from "../protocol/tool.ts";
 import { record } from "./record.ts";
 import type { Spending } from "./spending.ts";
 import { toApiFormat } from "./toolset.ts";
@@ -32,6 +35,10 @@ export type AgentParts = {
   fireHook?: FireHook | undefined;
   mend?: LoopOptions["mend"];
   overBudget?: LoopOptions["overBudget"];
+  /** Of an agent whose steps can be undone. */
+  checkpoints?: Checkpoints | undefined;
+  /** How many messages of the person the session holds. */
+  turns?: number;
   /** Of a session that goes on: sent again as they were. */
   toolSpecs?: readonly ToolSpec[];
 };
@@ -39,11 +46,13 @@ export type AgentParts = {
 /** An agent whose conversation the person can look at and turn. Nothing of this may be called while a run goes on. */
 export type SessionAgent = Agent & {
   readonly history: readonly Message[];
+  /** How many messages of the person there were. */
+  readonly turns: number;
   compact(focus: string | undefined, signal: AbortSignal): AsyncIterable<AgentEvent>;
   report(): ContextReport | undefined;
   useModel(model: ModelInUse): void;
-  /** Goes back to this earlier history; the file keeps what was. */
-  rewind(history: readonly Message[]): Promise<void>;
+  /** Goes back to the history before this turn; the file keeps what was. */
+  rewind(history: readonly Message[], turn: number): Promise<void>;
 };
 
 /**
@@ -67,26 +76,38 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       tools: new Map(spec.tools.map((tool) => [tool.name, tool])),
       authorize: parts.authorize,
       ...(parts.fireHook ? { fireHook: parts.fireHook } : {}),
+      beforeChange: async ({ kind, paths = [] }: Access) =>
+        parts.checkpoints?.before(kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []),
       shrink: (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) =>
         spill(parts.spillFolder, call, result, maxCharacters),
     },
   };
   let { model } = parts;
+  let turns = parts.turns ?? 0;
 
-  async function* kept(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+  async function* kept(events: AsyncIterable<AgentEvent>, input?: AgentInput): AsyncGenerator<AgentEvent> {
     const before = spending.cost;
     for await (const event of events) {
       const priced = spending.priced(event, model, before);
-      await record(session, priced, history);
+      const isInput = event.type === "message" && event.message === input?.message;
+      await record(session, priced, history, isInput ? turns : undefined);
+      // Beside the next model call: who changes files next waits for it.
+      if (event.type === "round_end") parts.checkpoints?.after().catch(() => undefined);
       yield priced;
     }
+    await parts.checkpoints?.after();
   }
 
   return {
     history,
+    get turns() {
+      return turns;
+    },
     run(input: AgentInput, signal: AbortSignal) {
       const { client, id, maxTokens, compactor } = model;
-      return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal));
+      turns += 1;
+      parts.checkpoints?.startTurn(turns);
+      return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input);
     },
     compact(focus, signal) {
       return kept(compactByHand(history, model, focus, signal));
@@ -95,9 +116,10 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     useModel(next) {
       model = next;
     },
-    async rewind(earlier) {
+    async rewind(earlier, turn) {
       history.splice(0, history.length, ...earlier);
-      await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history] });
+      turns = turn - 1;
+      await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history], turn });
     },
   };
 }

@@ -1,0 +1,126 @@
+import { existsSync } from "node:fs";
+import { copyFile, lstat, mkdir, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { isErrno, readTextOrUndefined, writeAtomic } from "../../platform/files.ts";
+import { git, gitText } from "../../platform/git.ts";
+
+/** What git would change on the way in or out must not count: a snapshot holds the bytes. */
+const BYTE_TRUE = "* -text -filter -ident -eol -working-tree-encoding\n";
+
+export type SnapshotOptions = {
+  /** The private object store: a git folder of our own, far from the user's. One for each project. */
+  store: string;
+  /** Absolute. */
+  root: string;
+  /** Two sessions in one folder have an index each. */
+  session: string;
+  isRepository: boolean;
+};
+
+export type SnapshotIndex = { index: string; env: NodeJS.ProcessEnv; modes: FileModes };
+
+/** Makes the store where there is none, and the session's index in it. */
+export async function openSnapshotIndex(options: SnapshotOptions): Promise<SnapshotIndex> {
+  const { store, root, session, isRepository } = options;
+  const userGit = isRepository ? await gitText(root, ["rev-parse", "--path-format=absolute", "--git-common-dir"]) : undefined;
+  await makeStore(store, root, userGit);
+  const index = join(store, `index-${session}`);
+  const env = {
+    GIT_DIR: store,
+    GIT_WORK_TREE: root,
+    GIT_INDEX_FILE: index,
+    // What the user's git holds already is not stored twice.
+    ...(userGit ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: join(userGit, "objects") } : {}),
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+  };
+  const isNew = !existsSync(index);
+  if (isNew && userGit) await copyUserIndex(root, index);
+  const modes = new FileModes(`${index}.modes.json`);
+  await modes.load();
+  if (isNew) {
+    const listed = await gitText(root, ["ls-files", "-z"], { env });
+    await modes.noteAll(root, listed.split("\0"));
+  }
+  return { index, env, modes };
+}
+
+async function makeStore(store: string, root: string, userGit: string | undefined): Promise<void> {
+  if (!existsSync(join(store, "HEAD"))) {
+    const format = userGit ? await gitText(root, ["rev-parse", "--show-object-format"]) : "sha1";
+    await mkdir(store, { recursive: true, mode: 0o700 });
+    await gitText(store, ["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, store]);
+    await gitText(store, ["--git-dir", store, "config", "core.bare", "false"]);
+    await writeAtomic(join(store, "info", "attributes"), BYTE_TRUE);
+  }
+  const excluded = userGit && (await readTextOrUndefined(join(userGit, "info", "exclude")));
+  if (excluded !== undefined) await writeAtomic(join(store, "info", "exclude"), excluded);
+}
+
+/**
+ * The user's index knows which files are as they were, so that only the others are read. Not where git turns bytes into others
+ * on their way in (what it stored is not what lies there), nor in the middle of a merge.
+ */
+async function copyUserIndex(root: string, index: string): Promise<void> {
+  const [path, attributes, crlf, own, unmerged] = await Promise.all([
+    gitText(root, ["rev-parse", "--path-format=absolute", "--git-path", "index"]),
+    gitText(root, ["ls-files", "--", ":(top,glob)**/.gitattributes"]),
+    git(root, ["config", "--get-regexp", "^core\\.(autocrlf|attributesfile)$"]),
+    gitText(root, ["rev-parse", "--path-format=absolute", "--git-path", "info/attributes"]),
+    gitText(root, ["ls-files", "-u"]),
+  ]);
+  const isConverted = attributes !== "" || /autocrlf (true|input)|attributesfile/i.test(crlf.stdout) || existsSync(own);
+  if (isConverted || unmerged !== "") return;
+  try {
+    const { atimeMs, mtimeMs } = await stat(path);
+    await copyFile(path, index);
+    // git reads again what changed in the second in which its index was written: the copy must not look newer.
+    await utimes(index, Math.floor(atimeMs / 1000), Math.floor(mtimeMs / 1000));
+  } catch (error) {
+    // Nothing was added in this repository yet.
+    if (!isErrno(error, "ENOENT")) throw error;
+  }
+}
+
+/** Modes that git does not keep, such as 0600: a file that comes back must not be open to others when it was not. */
+class FileModes {
+  readonly #path: string;
+  readonly #modes = new Map<string, number>();
+  #isChanged = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async load(): Promise<void> {
+    const text = await readTextOrUndefined(this.#path);
+    const saved: unknown = text === undefined ? {} : JSON.parse(text);
+    if (typeof saved !== "object" || saved === null) return;
+    for (const [path, mode] of Object.entries(saved)) if (typeof mode === "number") this.#modes.set(path, mode);
+  }
+
+  of(path: string): number | undefined {
+    return this.#modes.get(path);
+  }
+
+  note(path: string, mode: number): void {
+    const bits = mode & 0o777;
+    if ((bits & 0o077) !== 0 || this.#modes.get(path) === bits) return;
+    this.#modes.set(path, bits);
+    this.#isChanged = true;
+  }
+
+  async noteAll(root: string, paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      const found = await lstat(join(root, path)).catch(() => undefined);
+      if (found?.isFile()) this.note(path, found.mode);
+    }
+    await this.save();
+  }
+
+  async save(): Promise<void> {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    await writeAtomic(this.#path, JSON.stringify(Object.fromEntries(this.#modes)));
+  }
+}
