@@ -34,7 +34,10 @@ export async function prepareCall(
   const tool = options.tools.get(original.name);
   if (!tool) return answered(errorResult(`There is no tool "${original.name}". Tools: ${[...options.tools.keys()].join(", ")}.`));
   if (original.malformed !== undefined) {
-    return answered(errorResult(`The arguments of ${original.name} were no JSON object, so it was not run. Send the call again.`));
+    const reason = jsonProblem(original.malformed);
+    return answered(
+      errorResult(`The arguments of ${original.name} were no JSON object (${reason}), so it was not run. Send the call again.`),
+    );
   }
   try {
     let input = tool.parse(original.input);
@@ -61,6 +64,17 @@ export async function prepareCall(
     if (error instanceof ToolInputError) return answered(errorResult(error.message));
     if (signal.aborted) return answered(errorResult("Not started: interrupted by the user."));
     throw error;
+  }
+}
+
+/** What a parser says of it, with the position. */
+function jsonProblem(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return `position 0: ${Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`}`;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return reason.includes("position") ? reason : `position ${text.length}: ${reason}`;
   }
 }
 

@@ -61,7 +61,9 @@ export class PlainScreen {
         this.#result(event.result, who === "", prefix);
         break;
       case "retry":
-        this.dim(`${prefix}${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs / 100) / 10} s`);
+        this.dim(
+          `${prefix}${event.reason ?? `${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs / 100) / 10} s`}`,
+        );
         break;
       case "attempt_reset":
       case "notice":

@@ -57,7 +57,7 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
         break;
       case "retry":
         if (options.format !== "events")
-          options.note(`${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs)} ms`);
+          options.note(event.reason ?? `${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs)} ms`);
         break;
       case "notice":
         if (options.format !== "events") options.note(event.text);

@@ -37,7 +37,8 @@ export type AgentEvent =
   | { type: "tool_result"; call: ToolUseBlock; result: ToolResult }
   | { type: "permission"; id: string; request: PermissionRequest; decision: PermissionDecision }
   | { type: "state"; state: "calling" | "running_tools" | "need_confirm" | "rate_limited" | "compacting" }
-  | { type: "retry"; attempt: number; max: number; delayMs: number; kind: ModelErrorKind }
+  /** `reason`: what is otherwise this time; without it the same request is made again. */
+  | { type: "retry"; attempt: number; max: number; delayMs: number; kind: ModelErrorKind; reason?: string }
   | { type: "attempt_reset"; reason: string }
   | { type: "notice"; text: string }
   | { type: "message"; message: UserMessage | AssistantMessage; usage?: Usage; cost?: number; mail?: readonly string[] }

@@ -36,8 +36,19 @@ export type ModelEvent =
   | { type: "tool_delta"; index: number; json: string }
   /** `input` is null when the arguments were no JSON object: answered with an error, never run. */
   | { type: "tool_end"; index: number; id: string; name: string; input: Record<string, unknown> | null }
-  /** `limitTokens`: the window that a "prompt too long" names. */
-  | { type: "error"; kind: ModelErrorKind; retryable: boolean; text: string; retryAfterMs?: number; limitTokens?: number }
+  /**
+   * `limitTokens`: the window that a "prompt too long" names. `adjusted`: what will be left out of the same request from now on,
+   * because the server refused it.
+   */
+  | {
+      type: "error";
+      kind: ModelErrorKind;
+      retryable: boolean;
+      text: string;
+      retryAfterMs?: number;
+      limitTokens?: number;
+      adjusted?: string;
+    }
   | { type: "end"; stop: StopReason; usage: Usage; message: AssistantMessage };
 
 /** Never throws: a failure is an `error` event followed by `end`, before the first byte too. An abort ends the stream without `end`. */

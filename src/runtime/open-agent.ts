@@ -72,7 +72,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const { sessionPath, sessionId: id, onProblem } = request;
   const old = readHeader(sessionPath) ? await openSessionFile(sessionPath, onProblem) : undefined;
   const wanted = surroundings.flags.model ?? request.model ?? lastModel(old?.loaded) ?? env.ROOCODE_MODEL ?? settings.model;
-  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env });
+  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: id });
   const selected = choose(wanted);
 
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
@@ -116,10 +116,11 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     );
   const spending = new Spending();
   const inUse = (one: SelectedModel): ModelInUse => ({
-    client: withRetry(one.client),
+    // Where a person sits, an hour's limit is waited for in sight of them.
+    client: withRetry(one.client, { longWaits: request.askHuman !== undefined }),
     id: one.model,
     maxTokens: one.maxOutputTokens,
-    pricesOf: () => undefined,
+    pricesOf: (model) => (model === one.model ? one.prices : undefined),
   });
   const agent = createAgent(
     {
@@ -157,7 +158,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     permissions,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
-    notes: [...permissions.warnings, ...(old?.loaded.notes ?? [])],
+    notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
       await shell[Symbol.asyncDispose]();
       session.close();

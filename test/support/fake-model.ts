@@ -13,6 +13,8 @@ export type FakeModel = AsyncDisposable & {
   proxy: RecordingProxy;
   /** What was asked, as the scripts read it. */
   requests: Conversation[];
+  /** Providers in the settings of someone who uses this model by Responses, for <data>/config.yaml. */
+  responsesSettings(): string;
   /** For a child process that is to use this model. */
   env(protocol: Protocol): Record<string, string>;
 };
@@ -31,6 +33,8 @@ export async function fakeModel(
   return {
     proxy,
     requests: model.requests,
+    responsesSettings: () =>
+      `providers:\n  - { name: mine, protocol: openai-responses, baseUrl: "${proxy.openaiUrl}", model: gpt-5.4, contextWindow: 400000 }\n`,
     env: (protocol): Record<string, string> =>
       protocol === "anthropic"
         ? { ANTHROPIC_BASE_URL: proxy.anthropicUrl, ANTHROPIC_API_KEY: "test-key" }

@@ -75,15 +75,22 @@ export class MessageDraft {
   readonly content: AssistantMessage["content"] = [];
   readonly #context: ParseContext;
   readonly #ids = new Set<string>();
+  #breaksText = false;
 
   constructor(context: ParseContext) {
     this.#context = context;
   }
 
+  /** What comes next is a block of its own: signed thinking covers the blocks as they were. */
+  breakText(): void {
+    this.#breaksText = true;
+  }
+
   text(text: string): void {
     const last = this.content.at(-1);
-    if (last?.type === "text") last.text += text;
+    if (last?.type === "text" && !this.#breaksText) last.text += text;
     else this.content.push({ type: "text", text });
+    this.#breaksText = false;
   }
 
   call(id: string, name: string): ToolUseBlock {

@@ -10,10 +10,15 @@ import type {
 } from "../../protocol/message.ts";
 import type { ModelRequest } from "../../protocol/model.ts";
 import { MessageIds } from "./message-ids.ts";
+import { anthropicThinking, type Thinking } from "./thinking.ts";
 
-/** "adaptive", or the budget in tokens. */
-export type Thinking = "adaptive" | number;
-export type AnthropicBodyOptions = { provider: string; thinking?: Thinking; extraBody?: Readonly<Record<string, unknown>> };
+export type AnthropicBodyOptions = {
+  provider: string;
+  thinking?: Thinking;
+  extraBody?: Readonly<Record<string, unknown>>;
+  /** Unless it is false. */
+  cacheMarks?: boolean;
+};
 type WireBlock = Record<string, unknown> & { type: string };
 type WireMessage = { role: "user" | "assistant"; content: WireBlock[] };
 
@@ -34,27 +39,32 @@ export function toAnthropicBody(request: ModelRequest, options: AnthropicBodyOpt
   const messages = request.messages
     .map((message): WireMessage => ({ role: message.role, content: toBlocks(message, request.model, options.provider, ids) }))
     .filter((message) => message.content.length > 0);
-  mark(tools.at(-1));
-  mark(system.at(-1));
-  for (const message of messages.filter(({ role }) => role === "user").slice(-2)) mark(message.content.at(-1));
+  if (options.cacheMarks !== false) {
+    mark(tools.at(-1));
+    mark(system.at(-1));
+    for (const message of messages.filter(({ role }) => role === "user").slice(-2)) mark(message.content.at(-1));
+  }
+  const thinking = anthropicThinking(options.thinking, request.model, request.maxTokens);
   return {
     model: request.model,
     max_tokens: request.maxTokens,
     stream: true,
-    ...thinkingFields(request, options.thinking),
-    ...options.extraBody,
+    ...thinking,
+    ...("thinking" in thinking ? withoutSampling(options.extraBody) : options.extraBody),
     ...(tools.length > 0 ? { tools } : {}),
     ...(system.length > 0 ? { system } : {}),
     messages,
   };
 }
 
-/** A budget has to be smaller than the limit of the whole answer. */
-function thinkingFields(request: ModelRequest, thinking: Thinking | undefined): Record<string, unknown> {
-  if (thinking === undefined) return {};
-  if (thinking === "adaptive") return { thinking: { type: "adaptive" } };
-  const budget = Math.min(thinking, request.maxTokens - 1024);
-  return budget < 1024 ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
+/** Thinking and a temperature exclude each other. */
+function withoutSampling({
+  temperature: _,
+  top_p: __,
+  top_k: ___,
+  ...rest
+}: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return rest;
 }
 
 function mark(block: Record<string, unknown> | undefined): void {

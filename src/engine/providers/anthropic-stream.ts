@@ -86,6 +86,7 @@ export class AnthropicAnswer implements Answer {
     switch (at(block, "type")) {
       case "text": {
         this.#open.set(index, { type: "text" });
+        this.#draft.breakText();
         return yield* this.#text(textAt(block, "text"));
       }
       case "thinking": {

@@ -1,11 +1,12 @@
 import type { BaseAnthropic } from "@anthropic-ai/sdk/client";
 import type { ModelClient } from "../../protocol/model.ts";
-import { type Thinking, toAnthropicBody } from "./anthropic-body.ts";
+import { toAnthropicBody } from "./anthropic-body.ts";
 import { AnthropicAnswer } from "./anthropic-stream.ts";
+import { httpClient } from "./http-client.ts";
 import { createHttpFetch } from "./http-fetch.ts";
-import { usedCallIds } from "./message-ids.ts";
 import type { ProxyEnvironment } from "./proxy.ts";
-import { STREAM_LIMITS, type StreamLimits, streamAnswer } from "./stream-answer.ts";
+import type { StreamLimits } from "./stream-answer.ts";
+import type { Thinking } from "./thinking.ts";
 
 export type AnthropicClientOptions = {
   provider: string;
@@ -15,6 +16,8 @@ export type AnthropicClientOptions = {
   authToken?: string;
   headers?: Readonly<Record<string, string>>;
   thinking?: Thinking;
+  /** Unless it is false. */
+  cacheMarks?: boolean;
   extraBody?: Readonly<Record<string, unknown>>;
   limits?: StreamLimits;
   /** Where proxies are looked up. */
@@ -38,16 +41,17 @@ export function anthropicClient(options: AnthropicClientOptions): ModelClient {
       fetch,
     });
   };
-  return {
-    stream(request, signal) {
-      const body = JSON.stringify(toAnthropicBody(request, options));
-      const answer = new AnthropicAnswer({ provider: options.provider, model: request.model, usedIds: usedCallIds(request.messages) });
-      const open = async (stop: AbortSignal) => {
-        loaded ??= loadSdk();
-        const sdk = await loaded;
-        return sdk.post("/v1/messages", { body, headers: { "content-type": "application/json" }, signal: stop }).asResponse();
-      };
-      return streamAnswer({ open, answer, baseUrl: options.baseUrl, limits: options.limits ?? STREAM_LIMITS }, signal);
+  return httpClient({
+    ...options,
+    body: (request, adjustments) => {
+      const cacheMarks = options.cacheMarks !== false && adjustments.takes("cache_control");
+      return toAnthropicBody(request, { ...options, cacheMarks });
     },
-  };
+    answer: (context) => new AnthropicAnswer(context),
+    async post(body, stop) {
+      loaded ??= loadSdk();
+      const sdk = await loaded;
+      return sdk.post("/v1/messages", { body, headers: { "content-type": "application/json" }, signal: stop }).asResponse();
+    },
+  });
 }

@@ -1,7 +1,8 @@
 import type { ModelErrorKind } from "../../protocol/model.ts";
+import { overflowOf } from "./overflow.ts";
 import { at, isObject, parseJson, textAt } from "./wire.ts";
 
-export type ModelFailure = { kind: ModelErrorKind; retryable: boolean; text: string; retryAfterMs?: number };
+export type ModelFailure = { kind: ModelErrorKind; retryable: boolean; text: string; retryAfterMs?: number; limitTokens?: number };
 
 const RETRYABLE: ReadonlySet<ModelErrorKind> = new Set(["rate_limit", "overloaded", "server", "network", "truncated", "stalled", "parse"]);
 
@@ -9,25 +10,23 @@ export function failure(kind: ModelErrorKind, text: string): ModelFailure {
   return { kind, retryable: RETRYABLE.has(kind), text };
 }
 
-const CONTEXT_LENGTH =
-  /prompt is too long|context[ _]length|context window|maximum context|max(imum)? (prompt|input) (length|tokens)|input (is too long|length and `max_tokens` exceed)|exceeds? the (available|model's|maximum) context|exceed_context_size/i;
 const QUOTA = /insufficient_quota|billing_|credit balance|spend(ing)?[ _]limit|exceeded your current quota|payment required/i;
 const AUTH = /authentication_error|permission_error|invalid_api_key|incorrect api key|invalid x-api-key|unauthorized/i;
-const INVALID = /invalid_request|not_found|unsupported|bad_request/i;
+const INVALID = /invalid_|not_found|unsupported|bad_request/i;
 
 /** What the server said of itself. `status` is the HTTP status, or undefined inside a stream that began with 200. */
 export function serverFailure(error: unknown, status?: number): ModelFailure {
   const message = textAt(error, "message") || (typeof error === "string" ? error : "");
   const code = at(error, "code");
   const words = [textAt(error, "type"), String(code ?? ""), textAt(error, "details", "error_code"), message].join(" ");
-  const kind = failureKind(words, status ?? (Number(code) >= 400 ? Number(code) : undefined));
+  const told = status ?? (Number(code) >= 400 && Number(code) < 600 ? Number(code) : undefined);
   const text = oneLine(message || textAt(error, "type") || (isObject(error) ? JSON.stringify(error) : "no reason given"));
-  return failure(kind, status === undefined ? text : `${status}: ${text}`);
+  const said = status === undefined ? text : `${status}: ${text}`;
+  const overflow = overflowOf(words, told, error);
+  return overflow ? { ...failure("context_length", said), ...overflow } : failure(failureKind(words, told), said);
 }
 
 function failureKind(words: string, status: number | undefined): ModelErrorKind {
-  // A limit of tokens a minute is told in much the same words.
-  if (status !== 429 && (CONTEXT_LENGTH.test(words) || status === 413)) return "context_length";
   if (QUOTA.test(words) || status === 402) return "quota";
   if (AUTH.test(words) || status === 401 || status === 403) return "auth";
   if (/rate_limit/i.test(words) || status === 429) return "rate_limit";

@@ -4,23 +4,31 @@ import type { AssistantMessage, Message } from "../../protocol/message.ts";
 export class MessageIds {
   readonly #renamed = new Map<string, string>();
   readonly #owner: string;
-  readonly #maxLength: number;
+  readonly #length: number | "nine";
 
-  constructor(owner: string, maxLength: number) {
+  /** At most so many characters, or exactly nine letters and digits. */
+  constructor(owner: string, length: number | "nine") {
     this.#owner = owner;
-    this.#maxLength = maxLength;
+    this.#length = length;
   }
 
   /** Results carry no provider, so the messages are to be taken in order: a result stands behind its call. */
   ofCall(message: AssistantMessage, id: string): string {
-    const fits = message.provider === this.#owner || (id.length <= this.#maxLength && /^[A-Za-z0-9_-]+$/.test(id));
-    if (fits) {
+    if (this.#fits(message, id)) {
       this.#renamed.delete(id);
       return id;
     }
-    const renamed = `${id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, this.#maxLength - 9)}_${hash(id)}`;
+    const renamed =
+      this.#length === "nine"
+        ? `${hash(id)}${hash(`${id}.`)[7]}`
+        : `${id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, this.#length - 9)}_${hash(id)}`;
     this.#renamed.set(id, renamed);
     return renamed;
+  }
+
+  #fits(message: AssistantMessage, id: string): boolean {
+    if (this.#length === "nine") return /^[A-Za-z0-9]{9}$/.test(id);
+    return message.provider === this.#owner || (id.length <= this.#length && /^[A-Za-z0-9_-]+$/.test(id));
   }
 
   ofResult(id: string): string {

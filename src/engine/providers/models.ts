@@ -1,43 +1,47 @@
+import type { Prices } from "../../protocol/model.ts";
+import table from "./models.json" with { type: "json" };
+
 const ALIASES = ["sonnet", "opus", "haiku"] as const;
 export type ModelAlias = (typeof ALIASES)[number];
-export type Protocol = "anthropic" | "openai";
+export type Protocol = "anthropic" | "openai" | "openai-responses";
 
 /** What an alias, and no model at all, means with the two providers that are known by their key. */
 const CLAUDE: Readonly<Record<ModelAlias, string>> = { sonnet: "claude-sonnet-5-5", opus: "claude-opus-5-5", haiku: "claude-haiku-5-5" };
 const GPT: Readonly<Record<ModelAlias, string>> = { sonnet: "gpt-5.6-terra", opus: "gpt-5.6-sol", haiku: "gpt-5.6-luna" };
 const DEFAULT_ALIAS: ModelAlias = "sonnet";
 
-type ModelLimits = { contextWindow: number; maxOutputTokens: number };
-const DEFAULT_OUTPUT = 16_000;
-const UNKNOWN: Readonly<Record<Protocol, ModelLimits>> = {
-  anthropic: { contextWindow: 200_000, maxOutputTokens: DEFAULT_OUTPUT },
-  openai: { contextWindow: 128_000, maxOutputTokens: DEFAULT_OUTPUT },
-};
+export type ModelFacts = { contextWindow: number; maxOutputTokens: number; hasVision: boolean; prices: Prices };
 
-/** The first that fits counts. Output limits are what a turn of an agent needs, not what the model could do. */
-const TABLE: readonly (readonly [pattern: RegExp, contextWindow: number, maxOutputTokens: number])[] = [
-  [/claude-(opus|sonnet|fable|mythos)-5/, 1_000_000, 32_000],
-  [/claude-(opus|sonnet|haiku)-(5|4-[5-9])/, 200_000, 32_000],
-  [/claude-3-5/, 200_000, 8192],
-  [/claude/, 200_000, DEFAULT_OUTPUT],
-  [/gpt-(5\.[4-9]|6)(-\w+)?-(mini|nano)|gpt-5\.[4-9]-(mini|nano)/, 400_000, 32_000],
-  [/gpt-(5\.[4-9]|6)/, 1_050_000, 32_000],
-  [/gpt-5/, 400_000, 32_000],
-  [/gpt-4\.1/, 1_047_576, DEFAULT_OUTPUT],
-  [/gpt-4o|gpt-4-turbo/, 128_000, DEFAULT_OUTPUT],
-  [/^o[134]/, 200_000, 32_000],
-  [/deepseek-(v4|flash)/, 1_000_000, 32_000],
-  [/deepseek/, 128_000, 8192],
-  [/glm-5\.[23]/, 1_000_000, 32_000],
-  [/glm-/, 200_000, 32_000],
-  [/kimi-k3/, 1_000_000, 32_000],
-  [/kimi/, 262_144, 32_000],
-  [/qwen3-max/, 262_144, 32_000],
-];
+/** What a turn of an agent needs, not what a model could do. */
+const MOST_OUTPUT = 32_000;
+/** Made by scripts/models.mjs. */
+const TABLE: Readonly<Record<string, ModelFacts>> = table;
 
-export function modelLimits(protocol: Protocol, model: string): ModelLimits {
-  const found = TABLE.find(([pattern]) => pattern.test(model.toLowerCase()));
-  return found ? { contextWindow: found[1], maxOutputTokens: found[2] } : UNKNOWN[protocol];
+/** What is known of a model; a later version counts as the one before. `undefined` for a model that no table has. */
+export function modelFacts(model: string): ModelFacts | undefined {
+  const id = plainId(model);
+  // The longest beginning that is an id counts: dates, regions and sizes stand behind.
+  for (let end = id.length; end > 0; end = id.lastIndexOf("-", end - 1)) {
+    const known = id.slice(0, end);
+    const found = Object.hasOwn(TABLE, known) ? TABLE[known] : undefined;
+    if (found) return { ...found, maxOutputTokens: Math.min(found.maxOutputTokens, MOST_OUTPUT) };
+  }
+  return undefined;
+}
+
+/** Without the vendor that OpenRouter and others put in front, and with one sort of separator. */
+function plainId(model: string): string {
+  return model
+    .toLowerCase()
+    .replace(/^.*\//, "")
+    .replace(/^(?:\w+\.)?anthropic\./, "")
+    .replace(/[.:@[]/g, "-");
+}
+
+/** For a model that no table knows: rather too small than too large. */
+export function assumedLimits(protocol: Protocol, isLocal: boolean): Pick<ModelFacts, "contextWindow" | "maxOutputTokens"> {
+  if (isLocal) return { contextWindow: 32_000, maxOutputTokens: 16_000 };
+  return { contextWindow: protocol === "anthropic" ? 200_000 : 128_000, maxOutputTokens: 16_000 };
 }
 
 export function isAlias(text: string): text is ModelAlias {
@@ -50,8 +54,8 @@ export function modelOf(provider: string, protocol: Protocol, alias: ModelAlias 
   return provider === "openai" ? GPT[alias] : undefined;
 }
 
-/** Which protocol an id of a well-known family speaks at home. */
-export function familyOf(model: string): Protocol | undefined {
+/** Which protocol an id of a well-known family speaks at home; OpenAI's two count as one. */
+export function familyOf(model: string): "anthropic" | "openai" | undefined {
   if (/^claude-/.test(model)) return "anthropic";
   return /^(gpt-|chatgpt-|o[134](-|$))/.test(model) ? "openai" : undefined;
 }

@@ -28,12 +28,16 @@ export class OpenAIAnswer implements Answer {
   readonly #fragments = new CallFragments();
   /** The calls whose name is known to be whole. */
   readonly #announced = new Map<PendingCall, ToolUseBlock>();
+  /** What Gemini adds to a call and wants back with it. */
+  readonly #extras = new Map<PendingCall, Record<string, unknown>>();
+  readonly #provider: string;
   readonly #count = { prompt: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   #finishReason = "";
   #refused = false;
 
   constructor(context: ParseContext) {
     this.#draft = new MessageDraft(context);
+    this.#provider = context.provider;
     this.#details = { type: "opaque", provider: context.provider, raw: { reasoning_details: [] } };
   }
 
@@ -61,6 +65,8 @@ export class OpenAIAnswer implements Answer {
     for (const [pending, call] of this.#announced) {
       const input = parseArguments(pending.json);
       setInput(call, input, pending.json);
+      const extra = this.#extras.get(pending);
+      if (extra) this.#draft.content.push({ type: "opaque", provider: this.#provider, raw: { call_id: call.id, extra_content: extra } });
       yield { type: "tool_end", index: pending.index, id: call.id, name: call.name, input };
     }
     yield this.#draft.end(this.#stop(), this.#usage());
@@ -138,6 +144,8 @@ export class OpenAIAnswer implements Answer {
   *#takeFragment(fragment: unknown): Generator<ModelEvent> {
     yield* this.#flushContent();
     const { call, isNew, json } = this.#fragments.add(fragment);
+    const extra = at(fragment, "extra_content");
+    if (isObject(extra)) this.#extras.set(call, extra);
     if (isNew) for (const earlier of this.#fragments.calls) if (earlier !== call) yield* this.#announce(earlier);
     if (json === "" || call.name === "") return;
     if (this.#announced.has(call)) yield { type: "tool_delta", index: call.index, json };

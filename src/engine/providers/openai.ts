@@ -1,51 +1,47 @@
 import type { ModelClient } from "../../protocol/model.ts";
-import { compatOf } from "./compat.ts";
-import { createHttpFetch } from "./http-fetch.ts";
-import { usedCallIds } from "./message-ids.ts";
+import type { Adjustments } from "./adjustments.ts";
+import { type ChatCompat, compatOf } from "./compat.ts";
+import { httpClient } from "./http-client.ts";
 import { toOpenAIBody } from "./openai-body.ts";
-import type { ChatSdk } from "./openai-sdk.ts";
+import { type OpenAIServer, openAIPost } from "./openai-post.ts";
 import { OpenAIAnswer } from "./openai-stream.ts";
-import type { ProxyEnvironment } from "./proxy.ts";
-import { STREAM_LIMITS, type StreamLimits, streamAnswer } from "./stream-answer.ts";
+import type { StreamLimits } from "./stream-answer.ts";
+import type { Thinking } from "./thinking.ts";
 
-export type OpenAIClientOptions = {
+export type OpenAIClientOptions = OpenAIServer & {
   provider: string;
-  /** Ends in /v1, or what stands there in its place. */
-  baseUrl: string;
-  /** Without one a placeholder is sent: local servers want none. */
-  apiKey?: string;
-  headers?: Readonly<Record<string, string>>;
+  thinking?: Thinking;
+  /** Requests of one conversation have one, so that they find its cache. */
+  cacheKey?: string;
   extraBody?: Readonly<Record<string, unknown>>;
   limits?: StreamLimits;
-  /** Where proxies are looked up. */
-  env?: ProxyEnvironment;
 };
 
-export function openAIClient(options: OpenAIClientOptions): ModelClient {
-  const fetch = createHttpFetch(options.env);
-  const bodyOptions = { ...options, compat: compatOf(options.baseUrl) };
-  let loaded: Promise<ChatSdk> | undefined;
-  const loadSdk = async () => {
-    const { ChatSdk } = await import("./openai-sdk.ts");
-    return new ChatSdk({
-      apiKey: options.apiKey || "none",
-      baseURL: options.baseUrl,
-      defaultHeaders: options.headers ?? {},
-      maxRetries: 0,
-      logLevel: "off",
-      fetch,
-    });
-  };
-  return {
-    stream(request, signal) {
-      const body = JSON.stringify(toOpenAIBody(request, bodyOptions));
-      const answer = new OpenAIAnswer({ provider: options.provider, model: request.model, usedIds: usedCallIds(request.messages) });
-      const open = async (stop: AbortSignal) => {
-        loaded ??= loadSdk();
-        const sdk = await loaded;
-        return sdk.post("/chat/completions", { body, headers: { "content-type": "application/json" }, signal: stop }).asResponse();
-      };
-      return streamAnswer({ open, answer, baseUrl: options.baseUrl, limits: options.limits ?? STREAM_LIMITS }, signal);
+/** Where arguments do not come in pieces, a large one is minutes of silence. */
+const SILENT_ARGUMENTS_MS = 300_000;
+
+export function openAIClient({ compat: given, ...options }: OpenAIClientOptions & { compat?: Partial<ChatCompat> }): ModelClient {
+  const guessed = compatOf(options.baseUrl, options.provider);
+  const compat = { ...guessed, ...given };
+  return httpClient({
+    ...options,
+    body: (request, adjustments) => toOpenAIBody(request, { ...options, compat: adjusted(compat, adjustments) }),
+    answer: (context) => new OpenAIAnswer(context),
+    post: openAIPost("/chat/completions", options),
+    idleMs: (adjustments) => {
+      const comesInPieces = compat.toolStream && adjustments.takes("tool_stream");
+      return guessed.toolStream && !comesInPieces ? Math.max(compat.idleMs, SILENT_ARGUMENTS_MS) : compat.idleMs;
     },
+  });
+}
+
+/** Fields of the body itself are taken out later; here are those that stand deeper. */
+function adjusted(compat: ChatCompat, adjustments: Adjustments): ChatCompat {
+  return {
+    ...compat,
+    developerRole: compat.developerRole && adjustments.takes("developer"),
+    strictTools: compat.strictTools && adjustments.takes("strict"),
+    cacheMarks: adjustments.takes("cache_control") && compat.cacheMarks,
+    echoReasoning: compat.echoReasoning && adjustments.takes("reasoning_content") && adjustments.takes("reasoning_details"),
   };
 }

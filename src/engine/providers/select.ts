@@ -1,9 +1,11 @@
 import { UserError } from "../../protocol/errors.ts";
-import type { ModelClient } from "../../protocol/model.ts";
+import type { ModelClient, Prices } from "../../protocol/model.ts";
 import { anthropicClient } from "./anthropic.ts";
-import { familyOf, isAlias, type ModelAlias, modelLimits, modelOf, type Protocol } from "./models.ts";
+import { isLoopback } from "./failure.ts";
+import { assumedLimits, familyOf, isAlias, type ModelAlias, modelFacts, modelOf, type Protocol } from "./models.ts";
 import { openAIClient } from "./openai.ts";
 import { PRESETS } from "./presets.ts";
+import { responsesClient } from "./responses.ts";
 import type { ProviderSettings } from "./settings.ts";
 import type { StreamLimits } from "./stream-answer.ts";
 
@@ -14,8 +16,21 @@ export type SelectModelOptions = {
   model?: string | undefined;
   env: Environment;
   limits?: StreamLimits;
+  /** Id of the conversation, for servers that find its cache by a key. */
+  cacheKey?: string;
 };
-export type SelectedModel = { client: ModelClient; provider: string; model: string; contextWindow: number; maxOutputTokens: number };
+export type SelectedModel = {
+  client: ModelClient;
+  provider: string;
+  model: string;
+  contextWindow: number;
+  maxOutputTokens: number;
+  /** Absent where nobody knows them. */
+  prices?: Prices;
+  hasVision: boolean;
+  /** A line for the person: what was assumed of a model that no table knows. */
+  notice?: string;
+};
 
 /** A provider with all that presets and environment add to its settings. */
 type Provider = Omit<ProviderSettings, "protocol" | "baseUrl"> & { protocol: Protocol; baseUrl: string };
@@ -35,28 +50,61 @@ export function selectModel(options: SelectModelOptions): SelectedModel {
   const provider = named.provider ?? bestProvider(named.model, known);
   if (!provider) throw new UserError(NO_PROVIDER);
   const model = modelId(provider, named.model);
-  const limits = modelLimits(provider.protocol, model);
-  const contextWindow = provider.contextWindow ?? limits.contextWindow;
+  return { client: makeClient(provider, options), provider: provider.name, model, ...facts(provider, model, options.env) };
+}
+
+type Facts = Omit<SelectedModel, "client" | "provider" | "model">;
+
+/** Settings of the model beat those of its provider, and those the table. */
+function facts(provider: Provider, model: string, env: Environment): Facts {
+  const own = provider.models?.find(({ id }) => id === model);
+  const known = modelFacts(model);
+  const isLocal = isOwnServer(provider, env);
+  const assumed = known ?? assumedLimits(provider.protocol, isLocal);
+  const given = own?.contextWindow ?? provider.contextWindow;
+  const contextWindow = given ?? assumed.contextWindow;
+  // A small local window must not be all answer.
+  const maxOutputTokens =
+    own?.maxOutputTokens ?? provider.maxOutputTokens ?? Math.min(assumed.maxOutputTokens, Math.floor(contextWindow / 4));
+  const configured = own?.prices ?? provider.prices;
+  const prices = configured ? filledIn(configured) : isLocal ? FREE : known?.prices;
   return {
-    client: makeClient(provider, options),
-    provider: provider.name,
-    model,
     contextWindow,
-    // A small local window must not be all answer.
-    maxOutputTokens: provider.maxOutputTokens ?? Math.min(limits.maxOutputTokens, Math.floor(contextWindow / 4)),
+    maxOutputTokens,
+    ...(prices ? { prices } : {}),
+    // What is not known is tried.
+    hasVision: known?.hasVision ?? true,
+    ...(known || given !== undefined ? {} : { notice: unknownModel(provider.name, model, contextWindow) }),
   };
 }
 
+const FREE: Prices = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+function filledIn(prices: NonNullable<ProviderSettings["prices"]>): Prices {
+  const { input, output, cacheRead = input, cacheWrite = input } = prices;
+  return { input, output, cacheRead, cacheWrite };
+}
+
+/** It gets no key, and stands on this machine or is one of the local presets. */
+function isOwnServer(provider: Provider, env: Environment): boolean {
+  const preset = presetOf(provider.name);
+  const isLocal = isLoopback(provider.baseUrl) || (preset !== undefined && preset.apiKeyEnv === undefined);
+  return isLocal && Object.keys(credentials(provider, env)).length === 0;
+}
+
+function unknownModel(provider: string, model: string, contextWindow: number): string {
+  return `Nothing is known of the model "${model}": a window of ${contextWindow} tokens is assumed. If it has another, set contextWindow of "${provider}" in your settings.`;
+}
+
+function presetOf(name: string) {
+  return Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
+}
+
 function complete(settings: ProviderSettings, env: Environment): Provider {
-  if (settings.protocol === "openai-responses") {
-    throw new UserError(
-      `Provider "${settings.name}": the protocol openai-responses is not supported. Use "openai" (chat completions) for the same server.`,
-    );
-  }
-  const preset = Object.hasOwn(PRESETS, settings.name) ? PRESETS[settings.name] : undefined;
+  const preset = presetOf(settings.name);
   const protocol = settings.protocol ?? preset?.protocol;
   const baseUrl = settings.baseUrl ?? baseUrlFrom(settings.name, env) ?? preset?.baseUrl;
-  if (!protocol) throw new UserError(`Provider "${settings.name}" needs a protocol: anthropic or openai.`);
+  if (!protocol) throw new UserError(`Provider "${settings.name}" needs a protocol: anthropic, openai or openai-responses.`);
   if (!baseUrl) throw new UserError(`Provider "${settings.name}" needs a baseUrl.`);
   const apiKeyEnv = settings.apiKeyEnv ?? preset?.apiKeyEnv;
   return { ...settings, protocol, baseUrl, ...(apiKeyEnv ? { apiKeyEnv } : {}) };
@@ -84,8 +132,14 @@ function splitName(text: string, known: readonly Provider[]): { provider?: Provi
 function bestProvider(model: string, known: readonly Provider[]): Provider | undefined {
   const family = isAlias(model) ? "anthropic" : familyOf(model);
   return (
-    known.find((provider) => model !== "" && provider.model === model) ?? known.find(({ protocol }) => protocol === family) ?? known[0]
+    known.find((provider) => model !== "" && provider.model === model) ??
+    known.find(({ protocol }) => familyProtocol(protocol) === family) ??
+    known[0]
   );
+}
+
+function familyProtocol(protocol: Protocol): "anthropic" | "openai" {
+  return protocol === "anthropic" ? "anthropic" : "openai";
 }
 
 function modelId(provider: Provider, text: string): string {
@@ -111,9 +165,17 @@ function makeClient(provider: Provider, options: SelectModelOptions): ModelClien
     ...(provider.headers ? { headers: provider.headers } : {}),
     ...(provider.extraBody ? { extraBody: provider.extraBody } : {}),
     ...(options.limits ? { limits: options.limits } : {}),
+    ...(provider.thinking === undefined ? {} : { thinking: provider.thinking }),
   };
-  if (provider.protocol === "openai") return openAIClient(common);
-  return anthropicClient({ ...common, ...(provider.thinking ? { thinking: provider.thinking } : {}) });
+  const cache = options.cacheKey ? { cacheKey: options.cacheKey } : {};
+  switch (provider.protocol) {
+    case "anthropic":
+      return anthropicClient({ ...common, cacheMarks: provider.compat?.cacheMarks ?? true });
+    case "openai":
+      return openAIClient({ ...common, ...cache, ...(provider.compat ? { compat: provider.compat } : {}) });
+    case "openai-responses":
+      return responsesClient({ ...common, ...(provider.compat?.promptCacheKey === false ? {} : cache) });
+  }
 }
 
 /** A local or re-routed server may want no key; a key that the settings name has to be there. */
@@ -123,7 +185,7 @@ function credentials(provider: Provider, env: Environment): { apiKey?: string; a
   if (apiKey) return { apiKey };
   const authToken = provider.name === "anthropic" ? env.ANTHROPIC_AUTH_TOKEN : undefined;
   if (authToken) return { authToken };
-  const preset = Object.hasOwn(PRESETS, provider.name) ? PRESETS[provider.name] : undefined;
+  const preset = presetOf(provider.name);
   if (provider.apiKeyEnv === preset?.apiKeyEnv && provider.baseUrl !== preset.baseUrl) return {};
   throw new UserError(`Provider "${provider.name}" takes its key from ${provider.apiKeyEnv}, which is not set.`);
 }

@@ -12,6 +12,8 @@ export const STREAM_LIMITS: StreamLimits = { firstByteMs: 120_000, idleMs: 120_0
 type AnswerSource = {
   /** Sends the request; the signal stops it, and the body that came of it. */
   open(signal: AbortSignal): Promise<unknown>;
+  /** Told of a request that was refused; what it returns will be otherwise when it is made again. */
+  adjust?: (error: unknown) => string | undefined;
   answer: Answer;
   baseUrl: string;
   limits: StreamLimits;
@@ -29,7 +31,9 @@ export async function* streamAnswer(source: AnswerSource, signal: AbortSignal): 
       body = bodyOf(await source.open(watchdog.signal));
     } catch (error) {
       if (signal.aborted) return;
-      yield { type: "error", ...(watchdog.stalled ?? requestFailure(error, source.baseUrl)) };
+      const failed = watchdog.stalled ?? requestFailure(error, source.baseUrl);
+      const adjusted = failed.kind === "invalid_request" ? source.adjust?.(error) : undefined;
+      yield { type: "error", ...failed, ...(adjusted ? { retryable: true, adjusted } : {}) };
       yield source.answer.abandon();
       return;
     }

@@ -104,7 +104,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
         .command(
           "stream",
           "Provider bytes on stdin to normalised events as JSON lines",
-          (stream) => stream.option("protocol", { choices: ["anthropic", "openai"] as const, demandOption: true }),
+          (stream) => stream.option("protocol", { choices: ["anthropic", "openai", "openai-responses"] as const, demandOption: true }),
           ({ protocol }) =>
             run(
               import("./debug-stream.ts").then(async ({ debugStream }) => {

@@ -1,13 +1,14 @@
 import { parseAnthropic } from "../../engine/providers/anthropic-stream.ts";
 import { parseOpenAI } from "../../engine/providers/openai-stream.ts";
+import { parseResponses } from "../../engine/providers/responses-stream.ts";
 import type { ModelEvent } from "../../protocol/model.ts";
 
-export type DebugProtocol = "anthropic" | "openai";
+const PARSERS = { anthropic: parseAnthropic, openai: parseOpenAI, "openai-responses": parseResponses } as const;
+export type DebugProtocol = keyof typeof PARSERS;
 
 /** What the engine makes of a model server's bytes, one JSON event a line. */
 export async function debugStream(protocol: DebugProtocol, input: AsyncIterable<Uint8Array>, write: (line: string) => void): Promise<void> {
-  const parse = protocol === "anthropic" ? parseAnthropic : parseOpenAI;
-  for await (const event of parse(input, { provider: protocol, model: "debug" })) write(JSON.stringify(spelled(event)));
+  for await (const event of PARSERS[protocol](input, { provider: protocol, model: "debug" })) write(JSON.stringify(spelled(event)));
 }
 
 /** `end` as others read it: counts in snake case, and without the message, which is what the events before it said. */

@@ -79,7 +79,7 @@ function eventText(event: TeamEvent["event"]): string | undefined {
         ? undefined
         : `denied ${event.request.tool}(${event.request.access.subject.slice(0, 100)}): ${event.decision.reason}`;
     case "retry":
-      return `${event.kind}: retry ${event.attempt} of ${event.max}`;
+      return event.reason ?? `${event.kind}: retry ${event.attempt} of ${event.max}`;
     case "notice":
       return event.text;
     case "loop_complete":

@@ -32,7 +32,8 @@ export function conversationOf(request: Pick<ChatCompletionRequest, "messages">)
       if (call) call.result = textOf(message);
     }
   }
-  const rounds = request.messages.filter((message) => message.role === "assistant").length;
+  // One answer over Responses comes back as several items, each a message here.
+  const rounds = request.messages.filter(({ role }, index, all) => role === "assistant" && all[index - 1]?.role !== "assistant").length;
   return { role: roleOf(system.join("\n")), steps, rounds };
 }
 

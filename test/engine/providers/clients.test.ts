@@ -2,21 +2,23 @@ import { createServer } from "node:net";
 import { describe, expect, test, vi } from "vitest";
 import { anthropicClient } from "../../../src/engine/providers/anthropic.ts";
 import { openAIClient } from "../../../src/engine/providers/openai.ts";
+import { responsesClient } from "../../../src/engine/providers/responses.ts";
 import type { StreamLimits } from "../../../src/engine/providers/stream-answer.ts";
 import { type RetriedEvent, type RetryOptions, withRetry } from "../../../src/engine/retry.ts";
 import type { ModelClient, ModelEvent } from "../../../src/protocol/model.ts";
 import { type RawReply, type RawServer, rawServer } from "../../support/raw-sse.ts";
 import { modelRequest } from "../../support/requests.ts";
+import { responsesAnswer, responsesBeginning } from "../../support/responses-sse.ts";
 import { collect, vectorBytes } from "../../support/streams.ts";
 
 type ProtocolCase = {
-  protocol: "anthropic" | "openai";
+  protocol: "anthropic" | "openai" | "openai-responses";
   client(url: string, limits?: StreamLimits): ModelClient;
   path: string;
   /** A text and one call. */
-  happy: string;
-  /** Bytes of a beginning with visible text. */
-  beginning: string;
+  happy: Uint8Array;
+  /** A beginning with visible text. */
+  beginning: Uint8Array;
   error(type: string, message: string): string;
 };
 
@@ -25,16 +27,24 @@ const CASES: ProtocolCase[] = [
     protocol: "anthropic",
     client: (url, limits) => anthropicClient({ provider: "p", baseUrl: url, apiKey: "key-1", ...(limits ? { limits } : {}) }),
     path: "/v1/messages",
-    happy: "ant-tool-basic",
-    beginning: "ant-eof-no-stop",
+    happy: vectorBytes("ant-tool-basic"),
+    beginning: vectorBytes("ant-eof-no-stop"),
     error: (type, message) => JSON.stringify({ type: "error", error: { type, message } }),
   },
   {
     protocol: "openai",
     client: (url, limits) => openAIClient({ provider: "p", baseUrl: `${url}/v1`, apiKey: "key-1", ...(limits ? { limits } : {}) }),
     path: "/v1/chat/completions",
-    happy: "oai-tool-basic",
-    beginning: "oai-eof-no-finish",
+    happy: vectorBytes("oai-tool-basic"),
+    beginning: vectorBytes("oai-eof-no-finish"),
+    error: (type, message) => JSON.stringify({ error: { type, message, code: type } }),
+  },
+  {
+    protocol: "openai-responses",
+    client: (url, limits) => responsesClient({ provider: "p", baseUrl: `${url}/v1`, apiKey: "key-1", ...(limits ? { limits } : {}) }),
+    path: "/v1/responses",
+    happy: Buffer.from(responsesAnswer({ text: "Looking.", calls: [{ id: "call_1", name: "ReadFile", input: { path: "a" } }] })),
+    beginning: Buffer.from(responsesBeginning("Looking.")),
     error: (type, message) => JSON.stringify({ error: { type, message, code: type } }),
   },
 ];
@@ -62,8 +72,8 @@ describe.each(CASES)("$protocol over real HTTP", ({ client, path, happy, beginni
     headers: { ...json, ...headers },
     steps: [error(type, message)],
   });
-  const whole: RawReply = { steps: [vectorBytes(happy)] };
-  const cutAfterText: RawReply = { steps: [vectorBytes(beginning), { pauseMs: 20 }, "cut"] };
+  const whole: RawReply = { steps: [happy] };
+  const cutAfterText: RawReply = { steps: [beginning, { pauseMs: 20 }, "cut"] };
 
   async function failedWith(reply: RawReply) {
     await using server = await rawServer(reply);
@@ -94,7 +104,7 @@ describe.each(CASES)("$protocol over real HTTP", ({ client, path, happy, beginni
   });
 
   test("a pause and any pieces on the wire change nothing", async () => {
-    const bytes = vectorBytes(happy);
+    const bytes = happy;
     await using server = await rawServer({ steps: [bytes.subarray(0, 100), { pauseMs: 30 }, bytes.subarray(100)] });
     await using unbroken = await rawServer(whole);
     expect(await ask(client(server.url))).toEqual(await ask(client(unbroken.url)));
@@ -215,7 +225,7 @@ describe.each(CASES)("$protocol over real HTTP", ({ client, path, happy, beginni
   });
 
   test("a stream that always breaks off is tried four times", async () => {
-    await using server = await rawServer({ steps: [vectorBytes(beginning)] });
+    await using server = await rawServer({ steps: [beginning] });
     const retry = quick();
     const events = await collect(withRetry(client(server.url), retry).stream(modelRequest(), signal()));
     expect(retry.waits).toEqual([1000, 2000, 4000]);
@@ -230,7 +240,7 @@ describe.each(CASES)("$protocol over real HTTP", ({ client, path, happy, beginni
   });
 
   test("a stream that falls silent in the middle is stalled", async () => {
-    await using server = await rawServer({ steps: [vectorBytes(beginning), "hang"] });
+    await using server = await rawServer({ steps: [beginning, "hang"] });
     const events = await ask(client(server.url, { firstByteMs: 10_000, idleMs: 50 }));
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["text", "error", "end"]));
     expect(events.at(-2)).toMatchObject({ type: "error", kind: "stalled", retryable: true });
@@ -276,7 +286,7 @@ describe.each(CASES)("$protocol over real HTTP", ({ client, path, happy, beginni
   });
 
   test("an abort in the middle ends the stream without an end and leaves no open socket", async () => {
-    await using server = await rawServer({ steps: [vectorBytes(beginning), "hang"] });
+    await using server = await rawServer({ steps: [beginning, "hang"] });
     await expectSilentAbort(server, client(server.url));
   });
 
@@ -302,7 +312,7 @@ describe.each(CASES)("$protocol over real HTTP", ({ client, path, happy, beginni
   });
 
   test("a reader that stops early leaves no open socket", async () => {
-    await using server = await rawServer({ steps: [vectorBytes(beginning), "hang"] });
+    await using server = await rawServer({ steps: [beginning, "hang"] });
     for await (const event of client(server.url).stream(modelRequest(), signal())) if (event.type === "text") break;
     await vi.waitFor(() => expect(server.openSockets()).toBe(0));
   });

@@ -78,11 +78,6 @@ describe("with providers in the settings", () => {
     expect(refusal("vllm/haiku", {}, [{ name: "vllm" }]).message).toContain("no default model");
   });
 
-  test("openai-responses is refused with the way out", () => {
-    const error = refusal(undefined, {}, [{ name: "mine", protocol: "openai-responses", baseUrl: "http://127.0.0.1:1/v1" }]);
-    expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining('Use "openai"')]);
-  });
-
   test("an alias on another family's server is that server's model", () => {
     const other: ProviderSettings = { name: "ds", protocol: "anthropic", baseUrl: "http://127.0.0.1:1", model: "deepseek-v4" };
     expect(chosen("ds/haiku", {}, [other])).toBe("ds/deepseek-v4");
