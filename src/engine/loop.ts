@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentInput, CompactTrigger, LoopComplete, LoopEndReason, Pending } from "../protocol/agent.ts";
 import type { Compactor } from "../protocol/memory.ts";
 import type { AssistantMessage, Message, ToolResultBlock } from "../protocol/message.ts";
-import { messageText, toolCalls, userText } from "../protocol/message.ts";
+import { messageText, NO_ANSWER, toolCalls, userText } from "../protocol/message.ts";
 import { addUsage, type ModelErrorKind, NO_USAGE, type Usage } from "../protocol/model.ts";
 import { resultBlock, resultsMessage } from "../protocol/results.ts";
 import { errorResult } from "../protocol/tool.ts";
@@ -152,7 +152,6 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
 
 const REPEAT_REMINDER =
   "<system-reminder>You made the same call four times in a row and got the same result each time. Do something else, or say what stops you.</system-reminder>";
-const NO_ANSWER = "[This turn ended before it was answered.]";
 const SPEAK_REMINDER =
   "<system-reminder>Your turn ended without a word or a call. Go on with the work, or say in a sentence what was done.</system-reminder>";
 
