@@ -13,6 +13,7 @@ import type { Tool } from "../protocol/tool.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import { PlanModeNotice } from "./plan-mode.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -52,6 +53,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const id = old?.id ?? randomUUID();
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
+  const planMode = new PlanModeNotice();
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   const opened = await openAgent(surroundings, {
@@ -68,6 +70,11 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const steering = options.steering?.();
       return steering === undefined ? undefined : { reminder: "", mail: [], steering };
     },
+    preserve: async () => [
+      ...[await loadInstructions(projectRoot, data.instructions)].flatMap((found) => (found ? [instructionsReminder(found.text)] : [])),
+      ...planMode.now(mode),
+    ],
+    isUndoable: true,
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
@@ -86,8 +93,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     model: () => model,
     useModel(name) {
-      model = opened.useModel(name);
-      return model;
+      const next = opened.useModel(name);
+      model = next.name;
+      return next;
     },
     toBackground: () => opened.shell.toBackground(),
     mcpServers: mcp.status,
@@ -103,7 +111,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const reminder = isFirst && instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
-      return { role: "user", content: [...reminder, { type: "text", text }, ...place] };
+      const notice = planMode.next(mode);
+      const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
+      return { role: "user", content: [...reminder, { type: "text", text }, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);

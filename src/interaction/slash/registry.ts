@@ -5,6 +5,8 @@ import { costCommand } from "./cost.ts";
 import { modeCommand } from "./mode.ts";
 import { modelCommand } from "./model.ts";
 import { queueCommand } from "./queue.ts";
+import { renameCommand } from "./rename.ts";
+import { rewindCommand } from "./rewind.ts";
 
 const exit = (name: string): SlashCommand => ({ name, describe: "End the session; it can be gone on with", run: async () => "exit" });
 
@@ -28,6 +30,8 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
   modelCommand,
   queueCommand,
   exit("quit"),
+  renameCommand,
+  rewindCommand,
 ];
 
 /** Undefined for text that is no command: a path such as /etc/hosts, or a sentence. */
