@@ -146,7 +146,7 @@ function resultLine({ call, result }: Extract<AgentEvent, { type: "tool_result" 
   return { type: "user", message: { role: "user", content: [block] }, parent_tool_use_id: null, session_id: options.sessionId };
 }
 
-function wireUsage(usage: Usage): unknown {
+export function wireUsage(usage: Usage): unknown {
   return {
     input_tokens: usage.input,
     output_tokens: usage.output,

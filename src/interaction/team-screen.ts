@@ -26,9 +26,9 @@ export function plainTeamScreen(screen: PlainScreen): TeamScreen {
   };
 }
 
-/** Of a teammate inside this process only what is not in the team's steps: its calls and its words. */
+/** Of a teammate inside this process only what does not come by the team's log: its calls and its words. */
 function memberEvent(screen: PlainScreen, name: string, event: AgentEvent): void {
-  if (event.type === "tool_use" || event.type === "message" || event.type === "retry" || event.type === "notice") screen.event(event, name);
+  if (event.type === "tool_use" || event.type === "message" || event.type === "notice") screen.event(event, name);
 }
 
 /** For `-p`: steps and notes on stderr, nobody is asked. */

@@ -31,6 +31,12 @@ export type AgentRequest = {
   system: (environment: Environment) => string;
   tools: (parts: { shell: ShellState; bash: BashOptions; mail: ReadonlySet<string> }) => readonly Tool[];
   pending?: () => Promise<Pending | undefined>;
+  /** A sentence once no more may be spent; asked before each model call. */
+  overBudget?: () => Promise<string | undefined>;
+  /** Reminders that a compaction puts into the new history, as they are then. */
+  preserve?: () => Promise<string[]>;
+  /** Shared with other conversations; else one that goes on from what the session holds. */
+  spending?: Spending;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
   /** Added to what commands see, for example an identity for git. */
@@ -114,7 +120,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       },
       onProblem,
     );
-  const spending = new Spending();
+  const spending = request.spending ?? new Spending(old?.loaded);
   const inUse = (one: SelectedModel): ModelInUse => ({
     // Where a person sits, an hour's limit is waited for in sight of them.
     client: withRetry(one.client, { longWaits: request.askHuman !== undefined }),
@@ -137,6 +143,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     {
       model: inUse(selected),
       spending,
+      overBudget: request.overBudget,
       authorize: permissions.authorize,
       session,
       spillFolder,

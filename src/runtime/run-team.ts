@@ -1,22 +1,27 @@
 import { rm, stat } from "node:fs/promises";
 import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
+import type { Spent } from "../protocol/model.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type TeamConfig, type TeamStep, type TeamTask } from "../protocol/team.ts";
 import { NOBODY } from "../safety/authorize.ts";
+import { retryText } from "../team/agent-presence.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { converge } from "../team/converge/converge.ts";
-import type { UnmergedMember } from "../team/converge/report.ts";
+import type { ConvergeReport } from "../team/converge/report.ts";
 import type { LeadEnd } from "../team/lead.ts";
 import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
-import { INTEGRATOR, runIntegrator } from "./integrator.ts";
+import { spentText } from "./cost-text.ts";
+import { INTEGRATOR, integratorsSpent, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
+import { Spending } from "./spending.ts";
 import type { WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { integrationPath, makeBackend, spawnContext, worktreeLock } from "./team-backend.ts";
 import type { NewTeam } from "./team-create.ts";
 import { fileAway, stopMembers } from "./team-end.ts";
+import { totalSpent } from "./team-status.ts";
 
 export type TeamRun = NewTeam & {
   maxRunning: number;
@@ -43,6 +48,8 @@ export type TeamOutcome = {
   unmerged: { name: string; branch: string; reason: string }[];
   landed?: { branch: string; from: string; to: string };
   tasks: TeamTask[];
+  /** By all agents of the team, in all its runs. */
+  spent: Spent;
   /** Where the team's record lies now. */
   folder: string;
 };
@@ -90,6 +97,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     onStep,
     onNote: screen.note,
   });
+  const integrators = new Spending(await integratorsSpent(folder));
   const leadScreen: LeadScreen = { ...screen, event: logged(LEAD, screen.event) };
 
   const end = await runLeadAgent(
@@ -103,7 +111,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       coordinator: run.coordinator,
       maxRunning: run.maxRunning,
       ...(run.resumeNote === undefined ? {} : { resumeNote: run.resumeNote }),
-      converge: async (guidance, mail, convergeSignal) =>
+      integrators,
+      converge: async (guidance, leadSide, convergeSignal) =>
         converge({
           bus,
           checkout: ground.checkout,
@@ -121,7 +130,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
                 teamFolder: folder,
                 mode: integratorMode(mode),
                 model: team.lead?.model,
-                ...mail,
+                ...leadSide,
+                spending: integrators,
                 askHuman: screen.askHuman
                   ? (...question) => screen.askHuman?.(undefined, ...question) ?? Promise.resolve(undefined)
                   : undefined,
@@ -157,8 +167,11 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
     if (forced.length > 0) screen.note(`Had to end: ${forced.join(", ")}; their work is in their worktrees.`);
     const tasks = await bus.tasks.list();
-    const outcome = await describe(ended, await bus.roster.read(), tasks);
-    await bus.presence.beat({ name: LEAD, status: "stopped", at: new Date().toISOString(), detail: outcome.text.split("\n", 1)[0] ?? "" });
+    const described = await describe(ended, await bus.roster.read(), tasks);
+    const detail = described.text.split("\n", 1)[0] ?? "";
+    await bus.presence.beat({ name: LEAD, status: "stopped", at: new Date().toISOString(), detail });
+    const spent = totalSpent(await bus.presence.list());
+    const outcome = { ...described, spent, text: `${described.text}\nThe team took ${spentText(spent)}.` };
     const keeps = outcome.exitCode !== 0 || team.merge === false;
     if (keeps) {
       // A team that never had a member leaves nothing that could be gone on with.
@@ -177,10 +190,11 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };
   }
 
-  async function describe(ended: LeadEnd, roster: TeamConfig, tasks: TeamTask[]): Promise<TeamOutcome> {
+  async function describe(ended: LeadEnd, roster: TeamConfig, tasks: TeamTask[]): Promise<Omit<TeamOutcome, "spent">> {
     const words = "text" in ended ? ended.text : "";
     const base = { words, team: team.name, tasks, folder, merged: [] as string[], unmerged: [] as TeamOutcome["unmerged"] };
-    const resume = `Go on with: roocode team resume ${team.name}. Tidy away with: roocode team clean ${team.name}.`;
+    const goOn = (flags = "") => `Go on with: roocode team resume ${team.name}${flags}. Tidy away with: roocode team clean ${team.name}.`;
+    const resume = goOn();
     const left = (reason: string) => roster.members.map(({ name, branch }) => ({ name, branch, reason }));
     switch (ended.type) {
       case "interrupted":
@@ -190,6 +204,17 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
           unmerged: left("interrupted"),
           text: `Interrupted. All work is saved on the members' branches. ${resume}`,
         };
+      case "over_budget": {
+        const { report } = ended;
+        const saved = roster.members.length > 0 ? " All work is saved on the members' branches." : "";
+        const lines = [`${ended.text}${saved}`, report?.text ?? "", goOn(` --max-cost ${2 * (roster.maxCost ?? 0)}`)];
+        return {
+          ...base,
+          exitCode: 1,
+          ...(report ? landedFacts(report) : { unmerged: left("the team's cap was reached") }),
+          text: lines.filter((line) => line !== "").join("\n"),
+        };
+      }
       case "failed": {
         const kind = ended.end.error?.kind;
         const exitCode = kind === undefined || kind === "invalid_request" || kind === "context_length" ? 1 : 5;
@@ -217,14 +242,20 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
         return {
           ...base,
           exitCode,
-          merged: report.merged.map((one) => one.name),
-          unmerged: report.unmerged.map(({ name, branch, reason }: UnmergedMember) => ({ name, branch, reason })),
-          ...(report.landed ? { landed: report.landed } : {}),
+          ...landedFacts(report),
           text: lines.filter((line) => line !== "").join("\n"),
         };
       }
     }
   }
+}
+
+function landedFacts({ merged, unmerged, landed }: ConvergeReport): Pick<TeamOutcome, "merged" | "unmerged" | "landed"> {
+  return {
+    merged: merged.map((one) => one.name),
+    unmerged: unmerged.map(({ name, branch, reason }) => ({ name, branch, reason })),
+    ...(landed ? { landed } : {}),
+  };
 }
 
 /** What teammates do, in processes of their own, shows in the lead's terminal as it happens: they write it into the team's log. */
@@ -241,6 +272,7 @@ function showStep(line: string, screen: TeamScreen, denied: Set<string>): void {
     denied.add(`${agent}: ${event.request.tool}(${event.request.access.subject.slice(0, 200)}): ${event.decision.reason}`);
   }
   if (agent === LEAD || agent === INTEGRATOR) return;
+  if (event.type === "retry") screen.note(`${agent}: ${retryText(event)}`);
   if (event.type === "task" || event.type === "joined" || (event.type === "message" && "from" in event)) screen.step(event);
 }
 
