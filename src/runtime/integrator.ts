@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
-import type { AgentEvent, LoopComplete, Pending } from "../protocol/agent.ts";
+import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
 import { userText } from "../protocol/message.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
@@ -18,6 +18,7 @@ import { grepTool } from "../tools/builtin/grep.ts";
 import { readFileTool } from "../tools/builtin/read-file.ts";
 import { FileState } from "../tools/file-state.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
+import type { LeadSide } from "./lead.ts";
 import { openAgent } from "./open-agent.ts";
 import type { Spending } from "./spending.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -26,21 +27,14 @@ import { teamReminders } from "./team-reminders.ts";
 export const INTEGRATOR = "integrator";
 const INTEGRATOR_TURNS = 100;
 
-export type IntegratorOptions = {
+export type IntegratorOptions = LeadSide & {
   surroundings: Surroundings;
   bus: TeamBus;
   teamFolder: string;
   mode: PermissionMode;
   model?: string | undefined;
-  /** The lead's mail: while Converge runs, it is read here. */
-  pending: () => Promise<Pending | undefined>;
-  acknowledge: (ids: readonly string[]) => Promise<void>;
-  /** Before each model call: whether the team may go on spending. */
-  overBudget: () => Promise<string | undefined>;
   /** Of all integrators of the team. */
   spending: Spending;
-  /** Told of each event, for the lead's presence. */
-  observe: (event: AgentEvent, worker: string) => void;
   askHuman?: AskHuman | undefined;
   askUser: AskUser;
   onEvent: (event: AgentEvent) => void;

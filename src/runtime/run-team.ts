@@ -207,7 +207,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       case "over_budget": {
         const { report } = ended;
         const saved = roster.members.length > 0 ? " All work is saved on the members' branches." : "";
-        const lines = [`${ended.text}${saved}`, report?.text ?? "", goOn(` --max-cost ${2 * (roster.maxCost ?? 0)}`)];
+        const lines = [`${ended.sentence}${saved}`, report?.text ?? "", goOn(` --max-cost ${2 * (roster.maxCost ?? 0)}`)];
         return {
           ...base,
           exitCode: 1,

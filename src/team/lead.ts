@@ -29,7 +29,7 @@ export type LeadEnd =
   | { type: "nothing_to_merge"; allCompleted: boolean; text: string }
   | { type: "interrupted" }
   /** The team's cap is reached; `report` is of a Converge that did not bring all home. */
-  | { type: "over_budget"; text: string; report?: ConvergeReport }
+  | { type: "over_budget"; sentence: string; report?: ConvergeReport }
   | { type: "failed"; end: LoopComplete };
 
 /** System texts for the lead's model, beside mail: deaths, stalls. */
@@ -84,7 +84,7 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
         if (end.reason === "error") return { type: "failed", end };
         const report = options.report();
         if (end.reason === "budget" && report?.exitCode !== 0)
-          return { type: "over_budget", text: end.text, ...(report ? { report } : {}) };
+          return { type: "over_budget", sentence: end.text, ...(report ? { report } : {}) };
         if (report) return { type: "converged", report, text: end.text };
         await beat("idle");
       }
