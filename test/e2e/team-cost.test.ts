@@ -41,44 +41,68 @@ async function pricedSettings(home: TestHome, model: FakeModel): Promise<void> {
 const resultOf = (stdout: string) => JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 
 test(
-  "a 429 that one member gets shows in the team's status, its screen and its log, and is gone once the answer comes",
+  "a 429 that one agent gets shows in the team's status, its screen and its log, and is gone once the answer comes",
   async () => {
-    const seen = { detail: false, isGone: false };
+    const agents = [
+      { name: "lead", asks: /You are the lead of a team/ },
+      { name: "alice", asks: /You are alice, a teammate/ },
+      { name: "integrator", asks: /You merge the branches/ },
+    ];
+    const limited = { agent: agents[0] };
+    const alice = { isSeenAgain: false };
     const read = readPlan(PLAN);
     await using model = await fakeModel(
       async (conversation) => {
-        // Held back after the wait, so that the status can be looked at.
+        // Her second request is held back until she was seen at work again.
         if (conversation.role.type === "worker" && conversation.role.name === "alice" && conversation.rounds > 0)
-          await eventually(async () => seen.isGone, 60_000);
+          await eventually(() => alice.isSeenAgain, 60_000);
         return scriptedTurn(read, conversation);
       },
       {
         play: ({ body }) =>
-          seen.detail || !/You are alice, a teammate/.test(body)
-            ? undefined
-            : {
+          limited.agent?.asks.test(body)
+            ? {
                 status: 429,
                 headers: { "content-type": "application/json", "retry-after": "2" },
                 body: JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } }),
-              },
+              }
+            : undefined,
       },
     );
     await using home = await testHome();
     await using team = startTeam(home, ["write", "--name", "slow", ...FLAGS], model.env("anthropic"));
-    const alice = async () => (await statusOf(home, "slow").catch(() => undefined))?.members.find(({ name }) => name === "alice");
-    await eventually(async () => (await alice())?.detail?.startsWith("rate limited: retry ") === true, 60_000);
-    const shown = await home.roocode(["team", "status", "slow"]);
-    expect(shown.stdout).toMatch(/alice +busy \(rate limited: retry \d of 8 in 2 s\)/);
-    seen.detail = true;
-    await eventually(async () => {
-      const state = await alice();
-      return state?.state === "busy" && state.detail === undefined;
-    }, 60_000);
-    seen.isGone = true;
+    const status = () => statusOf(home, "slow").catch(() => undefined);
+    const detailOf = async (name: string) => {
+      const now = await status();
+      return name === "alice" ? now?.members.find((member) => member.name === name)?.detail : now?.detail;
+    };
+    const wait = "rate limited: retry \\d of 8 in 2 s";
+    for (const agent of agents) {
+      const { name } = agent;
+      limited.agent = agent;
+      const words = new RegExp(`^${name === "integrator" ? "integrator: " : ""}${wait}$`);
+      await eventually(async () => words.test((await detailOf(name)) ?? ""), 60_000);
+      if (name === "alice") {
+        const shown = await home.roocode(["team", "status", "slow"]);
+        expect(shown.stdout).toMatch(new RegExp(`alice +busy \\(${wait}\\)`));
+        limited.agent = undefined;
+        await eventually(async () => {
+          const member = (await status())?.members.find((one) => one.name === name);
+          return member?.state === "busy" && member.detail === undefined;
+        }, 60_000);
+        // Before she goes on: the integrator comes after her.
+        limited.agent = agents[2];
+        alice.isSeenAgain = true;
+      }
+    }
+    limited.agent = undefined;
     const { code, stderr } = await team.ended;
     expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(/alice: rate limited: retry \d of 8 in 2 s/);
-    expect((await home.roocode(["team", "log", "slow"])).stdout).toMatch(/alice {2}rate limited: retry \d of 8 in 2 s/);
+    const { stdout } = await home.roocode(["team", "log", "slow"]);
+    for (const name of ["lead", "alice", "integrator"]) {
+      expect(stderr).toMatch(new RegExp(`^${name}: ${wait}$`, "m"));
+      expect(stdout).toMatch(new RegExp(`${name}  ${wait}$`, "m"));
+    }
   },
   LONG,
 );
