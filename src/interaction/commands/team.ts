@@ -1,8 +1,9 @@
 import type { BackendKind } from "../../protocol/team.ts";
 import { LEAD } from "../../protocol/team.ts";
-import { runTeam, type TeamOutcome } from "../../runtime/run-team.ts";
+import { runTeam } from "../../runtime/run-team.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { checkTeam, createTeam, type NewTeam } from "../../runtime/team-create.ts";
+import type { TeamOutcome } from "../../runtime/team-outcome.ts";
 import { teamNameFrom } from "../../team/member-name.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { inOwnSession } from "../own-session.ts";
