@@ -8,6 +8,7 @@ const FlagsSchema = z.object({
   addDir: z.array(z.string()).optional(),
   trust: z.boolean().optional(),
   debug: z.boolean().optional(),
+  maxCost: z.number().optional(),
 });
 
 /** The flags that every command takes; yargs does not type them in nested commands. */

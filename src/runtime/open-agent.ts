@@ -42,6 +42,8 @@ export type AgentRequest = {
   preserve?: () => Promise<string[]>;
   /** What its steps do to files can be undone. */
   isUndoable?: boolean;
+  /** Shared with other conversations; else one that goes on from what the session holds. */
+  spending?: Spending;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
   /** Added to what commands see, for example an identity for git. */
@@ -126,7 +128,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       },
       onProblem,
     );
-  const spending = new Spending();
+  const spending = request.spending ?? new Spending(old?.loaded);
   const fallback = fallbackOf(surroundings, choose);
   const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.

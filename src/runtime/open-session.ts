@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
+import { loadInstructions } from "../memory/instructions.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
-import type { UserMessage } from "../protocol/message.ts";
+import { type UserMessage, userText } from "../protocol/message.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { firstMessage } from "./first-message.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
@@ -108,12 +109,12 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       ...notInSession(mcp.tools, opened.tools),
     ],
     message(text) {
-      const reminder = isFirst && instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
+      const message = isFirst ? firstMessage(text, instructions) : userText(text);
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
       const notice = planMode.next(mode);
       const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...reminder, { type: "text", text }, ...place, ...plan] };
+      return { ...message, content: [...message.content, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);

@@ -8,8 +8,12 @@ export type Step = Words | Call;
 /** A request as the scripts read it: whose it is, what happened so far, and how often the model has answered. */
 export type Conversation = { role: Role; steps: Step[]; rounds: number };
 
-/** What the scripted model says; text, calls or both. */
-export type Answer = { text?: string; calls?: { name: string; input: Record<string, unknown> }[] };
+/** What the scripted model says; text, calls or both. `usage` in tokens, counted by the server unless given. */
+export type Answer = {
+  text?: string;
+  calls?: { name: string; input: Record<string, unknown> }[];
+  usage?: { input: number; output: number };
+};
 
 /** From the shape into which the server brings both protocols. */
 export function conversationOf(request: Pick<ChatCompletionRequest, "messages">): Conversation {
