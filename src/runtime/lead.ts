@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { agentTool, type TeammateRequest } from "../engine/subagents/agent-tool.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
 import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
@@ -20,6 +19,7 @@ import { RoomForTeammates } from "../team/room.ts";
 import { reviveTeammate, type SpawnContext, spawnTeammate } from "../team/spawn.ts";
 import { convergeTool } from "../team/tools/converge.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import { firstInput } from "./agent-memory.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { memberTools } from "./member-tools.ts";
 import { openAgent } from "./open-agent.ts";
@@ -183,7 +183,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     const first: AgentInput =
       // A lead that was ended before its first turn has not read its goal.
       request.resumeNote === undefined || opened.isNew
-        ? await firstInput([team.goal, ...(request.resumeNote === undefined ? [] : [request.resumeNote])].join("\n\n"), surroundings)
+        ? await firstInput(
+            opened.memory,
+            [team.goal, ...(request.resumeNote === undefined ? [] : [request.resumeNote])].join("\n\n"),
+            screen.note,
+          )
         : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
     return await runLead(
       first,
@@ -215,10 +219,4 @@ async function howItEnded({ paneId, backendType }: TeammateInfo, { backend }: Sp
   if (state.alive) return backendType === "in-process" ? undefined : "its process is gone, its pane is still there";
   if (state.signal !== undefined) return `ended by signal ${state.signal}`;
   return state.status === undefined ? "its process is gone" : `ended with exit status ${state.status}`;
-}
-
-async function firstInput(goal: string, { projectRoot, data }: Surroundings): Promise<AgentInput> {
-  const instructions = await loadInstructions(projectRoot, data.instructions);
-  const reminder = instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
-  return { message: { role: "user", content: [...reminder, { type: "text", text: goal }] } };
 }

@@ -11,6 +11,7 @@ import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
+import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
 import { Spending } from "./spending.ts";
@@ -50,6 +51,7 @@ export type OpenedAgent = AsyncDisposable & {
   useModel(name: string): string;
   tools: readonly ToolSpec[];
   permissions: Permissions;
+  memory: AgentMemory;
   /** Ids of the mail that the conversation holds. */
   mail: ReadonlySet<string>;
   isNew: boolean;
@@ -94,7 +96,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
-  const tools = request.tools({ shell, bash, mail });
+  const memory = agentMemory(surroundings, request.root);
+  const tools = memory.watched(request.tools({ shell, bash, mail }));
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
   const session =
@@ -132,7 +135,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       mode: request.mode(),
       maxTurns: request.maxTurns,
       history: old?.loaded.history ?? [],
-      ...(request.pending ? { pending: request.pending } : {}),
+      pending: memory.pending(request.pending),
     },
     {
       model: inUse(selected),
@@ -156,6 +159,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     },
     tools: toolSpecs,
     permissions,
+    memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
+import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
@@ -11,6 +11,8 @@ import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { openMemories } from "./agent-memory.ts";
+import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -27,6 +29,8 @@ export type SessionOptions = {
   askHuman?: AskHuman;
   askUser: AskUser;
   onProblem?: OnProblem;
+  /** Memories are taken from the conversation, unless the settings say otherwise; told what was remembered. */
+  onRemembered?: (text: string) => void;
 };
 
 export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
@@ -38,6 +42,9 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
   mcpServers: SessionMcp["status"];
+  memories(): Promise<MemoryStore>;
+  /** Takes memories from the turns that it is told of; undefined where that is off. */
+  learner: Learner | undefined;
   /** The first message of a new conversation carries the instruction files. */
   message(text: string): UserMessage;
 };
@@ -74,7 +81,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     await mcp[Symbol.asyncDispose]();
     throw error;
   });
-  const instructions = opened.isNew ? await loadInstructions(projectRoot, data.instructions) : undefined;
+  const opening = opened.isNew ? await opened.memory.opening() : undefined;
+  const { onRemembered } = options;
+  const learner = onRemembered && settings.autoMemory !== false ? await openLearner(surroundings, opened, onRemembered) : undefined;
   let isFirst = true;
   let { model } = opened;
   return {
@@ -91,24 +100,32 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     toBackground: () => opened.shell.toBackground(),
     mcpServers: mcp.status,
+    memories: () => openMemories(surroundings),
+    learner,
     notes: [
       ...surroundings.warnings,
       ...(moved ? [moved.note] : []),
-      ...(instructions?.notes ?? []),
+      ...(opening?.notes ?? []),
       ...opened.notes,
       ...mcp.notes,
       ...notInSession(mcp.tools, opened.tools),
     ],
     message(text) {
-      const reminder = isFirst && instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
+      const reminder = isFirst && opening ? opening.blocks : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
       return { role: "user", content: [...reminder, { type: "text", text }, ...place] };
     },
     async [Symbol.asyncDispose]() {
+      learner?.stop();
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
     },
   };
+}
+
+async function openLearner(...given: ConstructorParameters<typeof TurnLearner>): Promise<Learner> {
+  const { TurnLearner } = await import("./learner.ts");
+  return new TurnLearner(...given);
 }
 
 /** A session that goes on sends the tools that it began with. */

@@ -2,11 +2,10 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { instructionsReminder, loadInstructions } from "../memory/instructions.ts";
 import { commitAll, identity } from "../platform/commit.ts";
 import { gitText } from "../platform/git.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
-import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
+import type { AgentEvent } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { AskHuman } from "../protocol/permission.ts";
 import type { MemberStatus, ProcessIdentity, Roster, TeammateInfo, TeamTask } from "../protocol/team.ts";
@@ -21,6 +20,7 @@ import { TeamLog } from "../team/team-log.ts";
 import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { firstInput } from "./agent-memory.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
@@ -145,8 +145,7 @@ export async function startWorker(
     await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
-    const first =
-      boot.prompt === undefined ? undefined : await firstInput(boot.prompt, surroundings.projectRoot, surroundings.data.instructions);
+    const first = boot.prompt === undefined ? undefined : await firstInput(agent.memory, boot.prompt, screen.note);
     return await runWorker(
       first,
       {
@@ -178,12 +177,6 @@ export async function startWorker(
 async function workerSystem(info: TeammateInfo, team: string) {
   const role = await builtInPrompt("worker", { name: info.name, team, branch: info.branch });
   return (environment: Parameters<typeof systemPrompt>[0]) => systemPrompt({ ...environment, gitBranch: info.branch }, role, "");
-}
-
-async function firstInput(prompt: string, projectRoot: string, userFile: string): Promise<AgentInput> {
-  const instructions = await loadInstructions(projectRoot, userFile);
-  const reminder = instructions ? [{ type: "text" as const, text: instructionsReminder(instructions.text) }] : [];
-  return { message: { role: "user", content: [...reminder, { type: "text", text: prompt }] } };
 }
 
 /** Commits the work, runs the task's check, and says which commit holds it. */
