@@ -26,7 +26,7 @@ export function slug(name: string): string {
   const words = name
     .normalize("NFC")
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, "-")
     .replace(/^-|-$/g, "");
   return (
     [...words].slice(0, 40).join("").replace(/-$/, "") || `memory-${[...name].reduce((sum, one) => sum + (one.codePointAt(0) ?? 0), 0)}`

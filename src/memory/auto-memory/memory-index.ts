@@ -7,7 +7,7 @@ export const INDEX = "MEMORY.md";
 const MAX_LINES = 200;
 const MAX_BYTES = 25_000;
 const MAX_INDEX_FILE = 1_000_000;
-const ENTRY = /^- \[[^\]]{1,200}\]\([\p{L}\p{N}-]+\.md\): \S/u;
+const ENTRY = /^- \[[^\]]{1,200}\]\([\p{L}\p{M}\p{N}-]+\.md\): \S/u;
 
 /** `below`: the folder itself must not lead out of it. */
 export type MemoryFolder = { path: string; below: string };
