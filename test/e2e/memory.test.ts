@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -84,6 +85,15 @@ describe("memories", { timeout: LONG }, () => {
     expect(talk.stdout).toContain("Say what to remember");
     expect(model.requests).toHaveLength(2);
     expect(model.requests.some(isForMemories)).toBe(false);
+  });
+
+  test("the end of a session waits for no memories", async () => {
+    await using model = await fakeModel(learning(JSON.stringify(LEARNED)), { latencyMs: 2_000 });
+    await using home = await testHome();
+    const talk = await home.roocode([], { env: model.env("anthropic"), input: "Please answer me in one line from now on.\n/exit\n" });
+    expect([talk.code, talk.stderr]).toEqual([0, ""]);
+    expect(talk.stdout).toContain("Understood.");
+    expect(existsSync(join(home.data, "memory"))).toBe(false);
   });
 
   test("an agent reads memories and writes none, in whatever mode", async () => {
