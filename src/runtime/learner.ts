@@ -92,7 +92,7 @@ export class TurnLearner implements Learner {
     const message = await this.#ask(model, extractionRequest(model.model, model.maxOutputTokens, masked, index), signal);
     if (!message) return [];
     const changes = readChanges(message);
-    if (!changes) throw new Error("the answer of the model was no list of memories; it was dropped");
+    if (!changes) throw new UserError("The model's answer was no list of memories; it was dropped.");
     return this.#apply(changes, signal);
   }
 
@@ -100,7 +100,7 @@ export class TurnLearner implements Learner {
     const { settings, env } = this.#surroundings;
     const options = { providers: settings.providers ?? [], env };
     const last = this.#agent.agent.history.findLast((message) => message.role === "assistant" && message.provider !== "");
-    if (last?.role !== "assistant") throw new Error("no model has answered yet");
+    if (last?.role !== "assistant") throw new UserError("No model has answered yet.");
     return selectModel({ ...options, model: cheapModel(options, last.provider, last.model) });
   }
 
@@ -114,7 +114,7 @@ export class TurnLearner implements Learner {
       if (event.type === "error") failure = event.text;
       if (event.type !== "end") continue;
       if (event.usage !== NO_USAGE) this.#agent.spending.add(event.usage, prices);
-      if (failure !== undefined) throw new Error(`the request for memories failed: ${failure}`);
+      if (failure !== undefined) throw new UserError(`The request for memories failed: ${failure}`);
       return event.message;
     }
     return undefined;

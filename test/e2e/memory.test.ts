@@ -61,6 +61,8 @@ describe("memories", { timeout: LONG }, () => {
     await repl.type("What do you know of this project by now?");
     await repl.sees("Understood.");
     await eventually(() => repl.model.requests.some(isForMemories));
+    await repl.type("/remember");
+    await repl.sees("no list of memories");
     await repl.type("/exit");
     await repl.sees("ended with 0");
     expect((await readdir(join(repl.home.repo, ".roocode", "memory"))).sort()).toEqual([

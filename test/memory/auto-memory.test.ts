@@ -87,6 +87,9 @@ describe("memories", () => {
     await Promise.all(topics.map((name) => memories.remember({ ...MEMORY, name, description: `${name} `.repeat(5) })));
     const index = await readFile(join(memories.project.path, "MEMORY.md"), "utf8");
     expect(topics.filter((name) => index.includes(`[${name}]`))).toEqual(topics);
+    const alike = { ...MEMORY, description: "One and the same thing" };
+    await Promise.all(["first", "second", "third"].map((name) => memories.remember({ ...alike, name })));
+    expect((await memories.list()).memories.filter(({ description }) => description === alike.description)).toHaveLength(1);
   });
 
   test("a secret is never stored, nor what is too long or empty", async () => {
@@ -134,7 +137,9 @@ describe("memories", () => {
     await writeFile(secret, "- [a](b.md): SECRET");
     await mkdir(memories.project.path, { recursive: true });
     await symlink(secret, join(memories.project.path, "MEMORY.md"));
-    await symlink(secret, join(memories.project.path, "project-x.md"));
+    const elsewhere = join(memories.user.below, "x.md");
+    await writeFile(elsewhere, "---\nname: x\ndescription: y\ntype: project\ncreated: z\n---\nSECRET");
+    await symlink(elsewhere, join(memories.project.path, "project-x.md"));
     expect(await memories.reminder()).toBeUndefined();
     expect((await memories.list()).memories).toEqual([]);
 

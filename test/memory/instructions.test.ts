@@ -111,10 +111,12 @@ describe("@include", () => {
     expect(found?.notes).toHaveLength(4);
   });
 
-  test("an instruction file that is a link out of the project is not read", async () => {
+  test("an instruction file that is a link out of the project, or to a secret in it, is not read", async () => {
     const found = await instructions({ "home/notes.md": "PRIVATE" }, { "p/ROOCODE.md": "../home/notes.md" });
     expect(found?.text).toBe("");
     expect(found?.notes[0]).toContain("leads to home/notes.md");
+    const inside = await instructions({ "p/.env": "PRIVATE" }, { "p/CLAUDE.md": ".env" });
+    expect(inside?.text).toBe("");
   });
 
   test("the user's own file includes from the home and the data folder", async () => {

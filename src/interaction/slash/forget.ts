@@ -1,5 +1,6 @@
 import { UserError } from "../../protocol/errors.ts";
 import type { SlashCommand } from "./command.ts";
+import { sayProblem } from "./say-problem.ts";
 
 export const forgetCommand: SlashCommand = {
   name: "forget",
@@ -12,8 +13,7 @@ export const forgetCommand: SlashCommand = {
       const gone = await (await session.memories()).forget(argument);
       print(gone ? `Forgot "${gone.name}".` : `There is no memory "${argument}". /memory lists them.`);
     } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      print(error.message);
+      sayProblem(error, print);
     }
     return undefined;
   },

@@ -1,5 +1,5 @@
-import { UserError } from "../../protocol/errors.ts";
 import type { SlashCommand } from "./command.ts";
+import { sayProblem } from "./say-problem.ts";
 
 export const rememberCommand: SlashCommand = {
   name: "remember",
@@ -17,8 +17,7 @@ export const rememberCommand: SlashCommand = {
         print(done.length > 0 ? done.join("\n") : "Nothing of the last turn is worth a memory.");
       } else print("Say what to remember: /remember we deploy on Fridays.");
     } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      print(error.message);
+      sayProblem(error, print);
     }
     return undefined;
   },
