@@ -120,8 +120,10 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       if (line.trim() === "") continue;
       running = new AbortController();
       const { signal } = running;
-      if (!readSlash(line)) for await (const event of session.agent.run({ message: session.message(line) }, signal)) screen.event(event);
-      else {
+      if (!readSlash(line)) {
+        const events = session.agent.run({ message: await session.message(line) }, signal);
+        for await (const event of session.learner?.watch(line, events) ?? events) screen.event(event);
+      } else {
         const whole = running;
         running = undefined;
         await runSlash(line, whole.signal);

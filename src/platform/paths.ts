@@ -10,6 +10,7 @@ export function dataPaths(home: string, roocodeHome?: string) {
     root,
     config: join(root, "config.yaml"),
     instructions: join(root, "ROOCODE.md"),
+    memory: join(root, "memory"),
     log: join(root, "log"),
     trust: join(root, "trust.json"),
     teams: join(root, "teams"),
@@ -27,6 +28,7 @@ export function projectPaths(root: string) {
   return {
     config: join(root, ".roocode", "config.yaml"),
     localConfig: join(root, ".roocode", "config.local.yaml"),
+    memory: join(root, ".roocode", "memory"),
     worktreeInclude: join(root, ".roocode", "worktree-include"),
     mcp: join(root, ".mcp.json"),
   };

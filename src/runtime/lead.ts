@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { agentTool, type TeammateRequest } from "../engine/subagents/agent-tool.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { loadInstructions } from "../memory/instructions.ts";
 import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
@@ -22,8 +21,8 @@ import { RoomForTeammates } from "../team/room.ts";
 import { reviveTeammate, type SpawnContext, spawnTeammate } from "../team/spawn.ts";
 import { convergeTool } from "../team/tools/converge.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import { firstInput } from "./agent-memory.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
-import { firstMessage } from "./first-message.ts";
 import { memberTools } from "./member-tools.ts";
 import { openAgent } from "./open-agent.ts";
 import type { Spending } from "./spending.ts";
@@ -208,12 +207,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     const first: AgentInput =
       // A lead that was ended before its first turn has not read its goal.
       request.resumeNote === undefined || opened.isNew
-        ? {
-            message: firstMessage(
-              [team.goal, ...(request.resumeNote === undefined ? [] : [request.resumeNote])].join("\n\n"),
-              await loadInstructions(surroundings.projectRoot, surroundings.data.instructions),
-            ),
-          }
+        ? await firstInput(
+            opened.memory,
+            [team.goal, ...(request.resumeNote === undefined ? [] : [request.resumeNote])].join("\n\n"),
+            screen.note,
+          )
         : { message: { role: "user", content: [{ type: "text", text: request.resumeNote }] } };
     return await runLead(
       first,

@@ -12,6 +12,7 @@ import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
+import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
@@ -64,6 +65,7 @@ export type OpenedAgent = AsyncDisposable & {
   checkpoints(): Promise<Checkpoints>;
   tools: readonly ToolSpec[];
   permissions: Permissions;
+  memory: AgentMemory;
   /** Ids of the mail that the conversation holds. */
   mail: ReadonlySet<string>;
   isNew: boolean;
@@ -108,7 +110,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
-  const tools = request.tools({ shell, bash, mail });
+  const memory = agentMemory(surroundings, request.root);
+  const tools = memory.watched(request.tools({ shell, bash, mail }));
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
   const session =
@@ -133,7 +136,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
-    const preserve = request.preserve ?? (async () => []);
+    const preserve = async () => [...(await memory.instructionReminders()), ...((await request.preserve?.()) ?? [])];
     return {
       client,
       id: one.model,
@@ -159,7 +162,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       mode: request.mode(),
       maxTurns: request.maxTurns,
       history: old?.loaded.history ?? [],
-      ...(request.pending ? { pending: request.pending } : {}),
+      pending: memory.pending(request.pending),
     },
     {
       model: inUse(selected),
@@ -188,6 +191,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     checkpoints,
     tools: toolSpecs,
     permissions,
+    memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],

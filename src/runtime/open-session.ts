@@ -1,17 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { loadInstructions } from "../memory/instructions.ts";
+import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
-import { type UserMessage, userText } from "../protocol/message.ts";
+import type { UserMessage } from "../protocol/message.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
-import { firstMessage } from "./first-message.ts";
+import { openMemories } from "./agent-memory.ts";
+import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
@@ -29,6 +30,8 @@ export type SessionOptions = {
   askHuman?: AskHuman;
   askUser: AskUser;
   onProblem?: OnProblem;
+  /** Memories are taken from the conversation, unless the settings say otherwise; told what was remembered. */
+  onRemembered?: (text: string) => void;
 };
 
 export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
@@ -40,8 +43,11 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
   mcpServers: SessionMcp["status"];
-  /** The first message of a new conversation carries the instruction files. */
-  message(text: string): UserMessage;
+  memories(): Promise<MemoryStore>;
+  /** Takes memories from the turns that it is told of; undefined where that is off. */
+  learner: Learner | undefined;
+  /** The first message of a conversation carries the instruction files and the memories. */
+  message(text: string): Promise<UserMessage>;
 };
 
 const MAIN_AGENT = "main";
@@ -71,10 +77,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const steering = options.steering?.();
       return steering === undefined ? undefined : { reminder: "", mail: [], steering };
     },
-    preserve: async () => [
-      ...[await loadInstructions(projectRoot, data.instructions)].flatMap((found) => (found ? [instructionsReminder(found.text)] : [])),
-      ...planMode.now(mode),
-    ],
+    preserve: async () => planMode.now(mode),
     isUndoable: true,
     askHuman: options.askHuman,
     onProblem: options.onProblem,
@@ -82,7 +85,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     await mcp[Symbol.asyncDispose]();
     throw error;
   });
-  const instructions = opened.isNew ? await loadInstructions(projectRoot, data.instructions) : undefined;
+  let opening = opened.isNew ? await opened.memory.opening() : undefined;
+  const { onRemembered } = options;
+  const learner = onRemembered && settings.autoMemory !== false ? await openLearner(surroundings, opened, onRemembered) : undefined;
   let isFirst = true;
   let { model } = opened;
   return {
@@ -100,26 +105,36 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     toBackground: () => opened.shell.toBackground(),
     mcpServers: mcp.status,
+    memories: () => openMemories(surroundings),
+    learner,
     notes: [
       ...surroundings.warnings,
       ...(moved ? [moved.note] : []),
-      ...(instructions?.notes ?? []),
+      ...(opening?.notes ?? []),
       ...opened.notes,
       ...mcp.notes,
       ...notInSession(mcp.tools, opened.tools),
     ],
-    message(text) {
-      const message = isFirst ? firstMessage(text, instructions) : userText(text);
+    async message(text) {
+      // Also after a step back to the very beginning.
+      if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
+      const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
       const notice = planMode.next(mode);
       const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { ...message, content: [...message.content, ...place, ...plan] };
+      return { role: "user", content: [...before, { type: "text", text }, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
+      learner?.stop();
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
     },
   };
+}
+
+async function openLearner(...given: ConstructorParameters<typeof TurnLearner>): Promise<Learner> {
+  const { TurnLearner } = await import("./learner.ts");
+  return new TurnLearner(...given);
 }
 
 /** A session that goes on sends the tools that it began with. */

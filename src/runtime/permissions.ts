@@ -8,6 +8,7 @@ import { addLocalRules, ruleReader } from "../safety/rule-files.ts";
 import type { RuleSet } from "../safety/rules.ts";
 import { maskSecrets } from "../safety/secrets.ts";
 import { isTrusted as isTrustedFolder, trustFolder } from "../safety/trust.ts";
+import { memoryFolders } from "./memory-folders.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** What a team adds to an agent's permissions. */
@@ -53,6 +54,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     home,
     dataFolder: data.root,
     extraRoots: [...addDirs, ...(options.extraRoots ?? [])],
+    readRoots: memoryFolders(surroundings).map(({ path }) => path),
     mode: options.mode,
     rules,
     isTrusted,

@@ -32,8 +32,9 @@ export const SettingsSchema = z.looseObject({
   sandbox: z.unknown().optional(),
   team: TeamSchema.optional(),
   enableVerificationAgent: z.boolean().optional(),
+  autoMemory: z.boolean().optional(),
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
-  "model" | "fallbackModel" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team"
+  "model" | "fallbackModel" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team" | "autoMemory"
 >;

@@ -35,6 +35,8 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
     if (level === "project" || (level === "local" && files.isLocalForeign)) {
       projectDirs.push(...(own.addDirs ?? []));
       delete own.addDirs;
+      // It may ask for less, not for requests that the person has turned off.
+      if (own.autoMemory) delete own.autoMemory;
       projectCheck = own.team?.check ?? projectCheck;
       if (own.team) delete own.team.check;
     }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { loadInstructions } from "../memory/instructions.ts";
 import { commitAll, identity } from "../platform/commit.ts";
 import { gitText } from "../platform/git.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
@@ -23,8 +22,8 @@ import { TeamLog } from "../team/team-log.ts";
 import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { firstInput } from "./agent-memory.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
-import { firstMessage } from "./first-message.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { readSurroundings } from "./surroundings.ts";
@@ -154,11 +153,10 @@ export async function startWorker(
     await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString(), spent: spent() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
-    const instructions =
-      boot.prompt === undefined ? undefined : await loadInstructions(surroundings.projectRoot, surroundings.data.instructions);
+    const first = boot.prompt === undefined ? undefined : await firstInput(agent.memory, boot.prompt, screen.note);
     const presence = new AgentPresence(bus.presence, self, spent);
     return await runWorker(
-      boot.prompt === undefined ? undefined : { message: firstMessage(boot.prompt, instructions) },
+      first,
       {
         self,
         bus,

@@ -15,6 +15,8 @@ type AuthorizeContext = {
   home: string;
   dataFolder: string;
   extraRoots: readonly string[];
+  /** Folders that may be read and never written. */
+  readRoots?: readonly string[];
   mode: () => PermissionMode;
   rules: () => RuleSet | Promise<RuleSet>;
   isTrusted: boolean;
@@ -83,6 +85,7 @@ async function decisionContext(
       home: context.home,
       dataFolder: context.dataFolder,
       extraRoots: context.extraRoots,
+      readRoots: context.readRoots,
       team: context.team,
       files: DISK,
     },

@@ -28,6 +28,8 @@ export type Ground = {
   home: string;
   dataFolder: string;
   extraRoots: readonly string[];
+  /** Folders that may be read and never written. */
+  readRoots?: readonly string[] | undefined;
   team?: TeamPlace | undefined;
   files: FileLook;
 };
@@ -99,7 +101,7 @@ export function judgePath(given: string, use: PathUse, ground: Ground, meansFile
 
   const names = [checkNames(lexical, use, ground), checkNames(resolved, use, ground)];
   const shielded = names.find((check) => check.isProtected);
-  const isInside = roots(ground).some((root) => isWithin(resolved, root));
+  const isInside = rootsFor(use, ground).some((root) => isWithin(resolved, root));
   if (isInside && !shielded) return judgeInside(given, resolved, use, ground, meansFile, names);
   return {
     place: isInside ? "protected" : "outside",
@@ -191,6 +193,11 @@ export function components(path: string): string[] {
 /** The real roots. */
 export function roots(ground: Ground): string[] {
   return [ground.root, ...ground.extraRoots].map((root) => real(root, ground));
+}
+
+function rootsFor(use: PathUse, ground: Ground): string[] {
+  const readOnly = use === "read" ? (ground.readRoots ?? []) : [];
+  return [...roots(ground), ...readOnly.map((root) => real(root, ground))];
 }
 
 export function real(path: string, ground: Ground): string {

@@ -6,6 +6,8 @@ const PROTECTED_NAMES: readonly (readonly string[])[] = [
   [".roocode", "agents", "**"],
   [".roocode", "skills", "**"],
   [".roocode", "commands", "**"],
+  // What stands there is read into every later session.
+  [".roocode", "memory", "**"],
   [".mcp.json"],
 ];
 

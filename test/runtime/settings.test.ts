@@ -42,6 +42,13 @@ describe("settings", () => {
     });
   });
 
+  test("a project can turn taking memories off, not on", async () => {
+    expect((await load({ user: "autoMemory: false\n", project: "autoMemory: true\n" })).settings.autoMemory).toBe(false);
+    expect((await load({ user: "autoMemory: false\n", local: "autoMemory: true\n" }, true)).settings.autoMemory).toBe(false);
+    expect((await load({ user: "autoMemory: false\n", local: "autoMemory: true\n" })).settings.autoMemory).toBe(true);
+    expect((await load({ user: "autoMemory: true\n", project: "auto_memory: false\n" })).settings.autoMemory).toBe(false);
+  });
+
   test("snake_case of a key is the same key; an unknown one is a warning with file and line", async () => {
     const { settings, warnings } = await load({ user: "permission_mode: plan\n\nmodle: x\n" });
     expect(settings.permissionMode).toBe("plan");

@@ -53,6 +53,15 @@ export function selectModel(options: SelectModelOptions): SelectedModel {
   return { client: makeClient(provider, options), provider: provider.name, model, ...facts(provider, model, options.env) };
 }
 
+/** The full name of this provider's cheap model, or of the given one where nobody knows a cheaper one. */
+export function cheapModel({ providers, env }: SelectModelOptions, provider: string, model: string): string {
+  const configured = providers.map((settings) => complete(settings, env));
+  const found = [...configured, ...fromEnvironment(env)].find(({ name }) => name === provider);
+  const isForeign = found?.model !== undefined && familyOf(found.model) !== familyProtocol(found.protocol);
+  const cheap = found && !isForeign && familyOf(model) ? modelOf(found.name, found.protocol, "haiku") : undefined;
+  return `${provider}/${cheap ?? model}`;
+}
+
 type Facts = Omit<SelectedModel, "client" | "provider" | "model">;
 
 /** Settings of the model beat those of its provider, and those the table. */

@@ -27,6 +27,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
     askHuman: async (request, decision, signal) =>
       screen.askPermission(request, decision, await session.permissions.alwaysRule(request, decision), signal),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
+    onRemembered: (text) => screen.dim(text),
   });
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);

@@ -4,6 +4,7 @@ import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
+import { memoryCommands } from "./memory-commands.ts";
 import { sessionsCommands } from "./sessions-commands.ts";
 import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
@@ -100,6 +101,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>
       sessionsCommands(builder, run),
     )
+    .command("memory", "Notes of earlier sessions: list, show, forget", (builder) => memoryCommands(builder, run))
     .command("debug", false, (builder) =>
       builder
         .command(

@@ -16,6 +16,7 @@ export type CheckSurroundings = {
   home: string;
   dataFolder: string;
   extraRoots: readonly string[];
+  readRoots: readonly string[];
   mode: PermissionMode;
   isTrusted: boolean;
   /** From the settings files; read only for a call that brings no rule list. */
@@ -117,6 +118,8 @@ async function contextOf(call: Call, surroundings: CheckSurroundings, gitIsSafe:
       home,
       dataFolder: call.home === undefined ? surroundings.dataFolder : join(home, ".roocode"),
       extraRoots: call.extra?.map((each) => resolve(root, each)) ?? surroundings.extraRoots,
+      // Those of another place are not known.
+      readRoots: call.root === undefined && call.home === undefined ? surroundings.readRoots : [],
       files: DISK,
     },
     mode: call.mode ?? surroundings.mode,

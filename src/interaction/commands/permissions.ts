@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { UserError } from "../../protocol/errors.ts";
+import { memoryFolders } from "../../runtime/memory-folders.ts";
 import { projectRules } from "../../runtime/permissions.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { oneCall, permissionsCheck } from "./permissions-check.ts";
@@ -28,6 +29,7 @@ export async function checkCommand(args: GlobalFlags & { tool?: string | undefin
       home,
       dataFolder: data.root,
       extraRoots: addDirs,
+      readRoots: memoryFolders(surroundings).map(({ path }) => path),
       mode: flags.permissionMode ?? settings.permissionMode ?? "default",
       isTrusted,
       rules,

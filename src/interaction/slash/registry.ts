@@ -2,9 +2,12 @@ import type { SlashCommand } from "./command.ts";
 import { compactCommand } from "./compact.ts";
 import { contextCommand } from "./context.ts";
 import { costCommand } from "./cost.ts";
+import { forgetCommand } from "./forget.ts";
+import { memoryCommand } from "./memory.ts";
 import { modeCommand } from "./mode.ts";
 import { modelCommand } from "./model.ts";
 import { queueCommand } from "./queue.ts";
+import { rememberCommand } from "./remember.ts";
 import { renameCommand } from "./rename.ts";
 import { rewindCommand } from "./rewind.ts";
 
@@ -25,11 +28,14 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
   contextCommand,
   costCommand,
   exit("exit"),
+  forgetCommand,
   help,
+  memoryCommand,
   modeCommand,
   modelCommand,
   queueCommand,
   exit("quit"),
+  rememberCommand,
   renameCommand,
   rewindCommand,
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Environment, selectModel } from "../../../src/engine/providers/select.ts";
+import { cheapModel, type Environment, selectModel } from "../../../src/engine/providers/select.ts";
 import { type ProviderSettings, ProvidersSchema } from "../../../src/engine/providers/settings.ts";
 import { UserError } from "../../../src/protocol/errors.ts";
 import { rawServer } from "../../support/raw-sse.ts";
@@ -117,4 +117,19 @@ test("the settings section refuses an unknown key and a name with a slash", () =
   expect(ProvidersSchema.safeParse([{ name: "a", baseurl: "x" }]).success).toBe(false);
   expect(ProvidersSchema.safeParse([{ name: "a/b" }]).success).toBe(false);
   expect(ProvidersSchema.safeParse([{ name: "a", protocol: "openai", baseUrl: "file:///x" }]).success).toBe(false);
+});
+
+describe("the cheap model for work beside a conversation", () => {
+  const cheap = (provider: string, model: string, providers: ProviderSettings[] = []) =>
+    cheapModel({ providers, env: BOTH_KEYS }, provider, model);
+
+  test("is the provider's own where it is known, else the one that answers already", () => {
+    const glm = ProvidersSchema.parse([{ name: "glm", protocol: "anthropic", baseUrl: "http://127.0.0.1:1", model: "glm-5.3" }]);
+    const mine = ProvidersSchema.parse([{ name: "mine", protocol: "openai", baseUrl: "http://127.0.0.1:1" }]);
+    expect(cheap("anthropic", "claude-opus-5-5")).toMatch(/^anthropic\/claude-haiku-/);
+    expect(cheap("openai", "gpt-5.4")).toMatch(/^openai\/gpt-.*luna/);
+    expect(cheap("glm", "glm-5.3-air", glm)).toBe("glm/glm-5.3-air");
+    expect(cheap("mine", "qwen3-coder", mine)).toBe("mine/qwen3-coder");
+    expect(cheap("gone", "claude-opus-5-5")).toBe("gone/claude-opus-5-5");
+  });
 });

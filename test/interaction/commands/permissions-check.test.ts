@@ -11,6 +11,7 @@ const surroundings: CheckSurroundings = {
   home: "/home/dev",
   dataFolder: "/home/dev/.roocode",
   extraRoots: [],
+  readRoots: [],
   mode: "default",
   isTrusted: false,
   rules: async () => ruleSet({ user: ["allow Bash(npm test)"], project: ["allow Bash(npm run *)"] }),
