@@ -9,6 +9,7 @@ const FlagsSchema = z.object({
   trust: z.boolean().optional(),
   debug: z.boolean().optional(),
   maxCost: z.number().optional(),
+  fallbackModel: z.string().optional(),
 });
 
 /** The flags that every command takes; yargs does not type them in nested commands. */

@@ -167,7 +167,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     {
       model: inUse(selected),
       spending,
-      overBudget: request.overBudget ?? costCap(surroundings.flags.maxCost, spending, { id: selected.model, prices: selected.prices }),
+      overBudget: request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected),
       mend: historyMender(session, env.ROOCODE_STRICT === "1"),
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,

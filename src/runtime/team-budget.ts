@@ -1,8 +1,8 @@
 import { selectModel } from "../engine/providers/select.ts";
-import { UserError } from "../protocol/errors.ts";
 import type { Spent } from "../protocol/model.ts";
 import type { TeamBus } from "../protocol/team.ts";
 import { dollars } from "./cost-text.ts";
+import { requireKnownPrice } from "./max-cost.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** For `overBudget` of a member's agent: a sentence once all members together have reached the team's cap. */
@@ -22,8 +22,5 @@ export function requirePrice({ env, settings }: Surroundings, maxCost: number | 
   if (maxCost === undefined) return;
   const wanted = model ?? env.ROOCODE_MODEL ?? settings.model;
   const selected = selectModel({ providers: settings.providers ?? [], model: wanted, env });
-  if (selected.prices) return;
-  throw new UserError(
-    `--max-cost needs a price, and that of ${selected.provider}/${selected.model} is not known. Give it in ~/.roocode/config.yaml, in US dollars for a million tokens: providers: [{ name: ${selected.provider}, models: [{ id: ${JSON.stringify(selected.model)}, prices: { input: 3, output: 15 } }] }]`,
-  );
+  requireKnownPrice(selected);
 }

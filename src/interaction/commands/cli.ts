@@ -28,6 +28,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .usage('$0 [prompt]\n\nA coding agent in the terminal, and a team of them: roocode team "goal"')
     .options({
       model: { type: "string", describe: "Model, as [provider/]id or sonnet, opus, haiku", global: true },
+      "fallback-model": { type: "string", describe: "Model that stands in when the first does not answer", global: true },
       "permission-mode": { choices: PERMISSION_MODES, describe: "What needs asking", global: true },
       "add-dir": { type: "string", array: true, describe: "Another folder that file tools may use", global: true },
       trust: { type: "boolean", describe: "Trust this folder's allow rules without asking", global: true },
