@@ -52,7 +52,9 @@ export function isCut(result: string): boolean {
 
 /** The JSON objects that stand on a line of their own: how the task tools answer. */
 export function jsonLines(result: string): Record<string, unknown>[] {
-  return result.split("\n").flatMap((line) => {
+  // The server joins the texts of a result without a break: a reminder follows the last line directly.
+  const lines = result.replaceAll(/\}(?=<(?:system-reminder|teammate-message|task-notification)\b)/g, "}\n").split("\n");
+  return lines.flatMap((line) => {
     const value = line.startsWith("{") ? parse(line) : undefined;
     return value === undefined ? [] : [value];
   });
