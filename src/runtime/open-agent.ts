@@ -14,7 +14,7 @@ import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
-import { costCap } from "./max-cost.ts";
+import { costCap, requireKnownPrice } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
 import { openCompactor } from "./open-compactor.ts";
@@ -206,7 +206,10 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
 /** Its requests go elsewhere when the model does not answer; the settings or a flag name it. */
 function fallbackOf({ flags, settings }: Surroundings, choose: (name: string) => SelectedModel): SelectedModel | undefined {
   const name = flags.fallbackModel ?? settings.fallbackModel;
-  return name === undefined ? undefined : choose(name);
+  if (name === undefined) return undefined;
+  const fallback = choose(name);
+  if (flags.maxCost !== undefined) requireKnownPrice(fallback);
+  return fallback;
 }
 
 /** A fork's conversation names large results that lie with its parents. */

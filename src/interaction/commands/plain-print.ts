@@ -33,6 +33,7 @@ export function readPlainPrint(argv: readonly string[]): TalkArguments | undefin
   if (!found.has("print") || words.some((word) => COMMANDS.has(word))) return undefined;
   const model = found.get("model");
   const maxCost = found.get("max-cost");
+  const fallbackModel = found.get("fallback-model");
   const mode = PERMISSION_MODES.find((one) => one === found.get("permission-mode"));
   return {
     print: true,
@@ -43,6 +44,7 @@ export function readPlainPrint(argv: readonly string[]): TalkArguments | undefin
     ...(model === undefined ? {} : { model }),
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(maxCost === undefined ? {} : { maxCost: Number(maxCost) }),
+    ...(fallbackModel === undefined ? {} : { fallbackModel }),
     ...(found.has("trust") ? { trust: true } : {}),
     ...(found.has("debug") ? { debug: true } : {}),
   };
@@ -66,6 +68,7 @@ const FLAGS: ReadonlyMap<string, Flag> = new Map([
   ["--debug", { name: "debug" }],
   ["--verbose", { name: "verbose" }],
   ["--model", { name: "model", accepts: any }],
+  ["--fallback-model", { name: "fallback-model", accepts: any }],
   ["--resume", { name: "resume", accepts: any }],
   ["--max-turns", { name: "max-turns", accepts: (value) => /^[1-9]\d{0,6}$/.test(value) }],
   ["--max-cost", { name: "max-cost", accepts: (value) => /^\d{1,6}(\.\d{1,4})?$/.test(value) && Number(value) > 0 }],
