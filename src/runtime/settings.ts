@@ -1,4 +1,4 @@
-import { readTextOrUndefined } from "../platform/files.ts";
+import { readOddFile } from "../platform/files.ts";
 import type { Settings } from "./settings-schema.ts";
 
 const WITHOUT_EFFECT = ["hooks", "sandbox", "enableVerificationAgent"];
@@ -44,7 +44,8 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
 }
 
 async function readLevel(path: string): Promise<Level> {
-  const text = await readTextOrUndefined(path);
+  const { text, problem: unread } = await readOddFile(path);
+  if (unread) return { settings: {}, warnings: [`${path} ${unread}. Its settings are ignored.`] };
   if (text === undefined || text.trim() === "") return { settings: {}, warnings: [] };
   const { parseDocument, LineCounter } = await import("../platform/yaml.ts");
   const lines = new LineCounter();

@@ -40,6 +40,10 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .positional("prompt", { type: "string", array: true })
           .option("print", { alias: "p", type: "boolean", describe: "Run to completion without a question, answer on stdout" })
           .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const, describe: "What -p prints" })
+          .option("input-format", {
+            choices: ["text", "stream-json"] as const,
+            describe: "What -p reads: a prompt, or messages as JSON lines",
+          })
           .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
           .option("resume", { type: "string", describe: "Go on with the session of this id, or of its beginning" })
@@ -54,6 +58,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             print: args.print === true,
             prompt: words === "" ? undefined : words,
             outputFormat: args.outputFormat,
+            ...(args.inputFormat === "stream-json" ? { isStreamInput: true } : {}),
             maxTurns: args.maxTurns,
             resume: args.resume ?? (args.continue ? "latest" : undefined),
             fork: args.forkSession,
