@@ -1,13 +1,11 @@
-import { once } from "node:events";
-import { UserError } from "../../protocol/errors.ts";
 import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { costText } from "../cost-text.ts";
 import { outliveOutput } from "../lost-output.ts";
-import { isPiped } from "../piped-input.ts";
 import { PlainScreen } from "../plain.ts";
 import { runRepl } from "../repl.ts";
 import { SteeringQueue } from "../steering-queue.ts";
+import { offerLocal, requireInput } from "./before-chat.ts";
 
 export type ChatArguments = GlobalFlags & {
   prompt: string | undefined;
@@ -21,7 +19,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   outliveOutput();
   await requireInput(args.prompt);
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
-  const surroundings = await readSurroundings(process.cwd(), process.env, args);
+  const surroundings = await offerLocal(await readSurroundings(process.cwd(), process.env, args));
   const queue = new SteeringQueue();
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
@@ -37,16 +35,4 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   await runRepl(session, screen, queue, args.prompt);
   screen.dim(`${costText(session.spending)}. Go on later with: roocode --resume ${session.id}`);
   return 0;
-}
-
-/** Without a terminal the lines of a pipe are the prompts; where there are none, nobody can say anything. */
-async function requireInput(prompt: string | undefined): Promise<void> {
-  const { stdin } = process;
-  if (stdin.isTTY) return;
-  if (isPiped()) {
-    if (prompt !== undefined) return;
-    await once(stdin, "readable");
-    if (stdin.readableLength > 0) return;
-  }
-  throw new UserError('There is no terminal to talk in. Give a prompt with -p: roocode -p "question"');
 }
