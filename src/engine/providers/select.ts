@@ -53,6 +53,38 @@ export function selectModel(options: SelectModelOptions): SelectedModel {
   return { client: makeClient(provider, options), provider: provider.name, model, ...facts(provider, model, options.env) };
 }
 
+/** What a model can be taken from; of its key no more than where it would come from. */
+export type KnownProvider = {
+  name: string;
+  protocol: Protocol;
+  baseUrl: string;
+  model?: string;
+  from: "settings" | "environment";
+  /** Variable that its key is taken from; absent for one that wants none. */
+  keyVariable?: string;
+  hasKey: boolean;
+};
+
+/** In the order in which selectModel looks at them. Throws UserError for one that is not whole. */
+export function knownProviders({ providers, env }: Pick<SelectModelOptions, "providers" | "env">): KnownProvider[] {
+  const configured = providers.map((settings) => complete(settings, env));
+  const others = fromEnvironment(env).filter((found) => !configured.some(({ name }) => name === found.name));
+  return [...configured, ...others].map((provider) => {
+    const { name, protocol, baseUrl, model, apiKeyEnv } = provider;
+    const hasToken = name === "anthropic" && apiKeyEnv !== undefined && !env[apiKeyEnv] && Boolean(env.ANTHROPIC_AUTH_TOKEN);
+    const keyVariable = hasToken ? "ANTHROPIC_AUTH_TOKEN" : apiKeyEnv;
+    return {
+      name,
+      protocol,
+      baseUrl,
+      ...(model === undefined ? {} : { model }),
+      from: configured.includes(provider) ? "settings" : "environment",
+      ...(keyVariable === undefined ? {} : { keyVariable }),
+      hasKey: keyVariable !== undefined && Boolean(env[keyVariable]),
+    };
+  });
+}
+
 type Facts = Omit<SelectedModel, "client" | "provider" | "model">;
 
 /** Settings of the model beat those of its provider, and those the table. */

@@ -1,4 +1,4 @@
-import yargs from "yargs";
+import yargs, { type Argv } from "yargs";
 import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
@@ -100,6 +100,12 @@ export async function runCommandLine(argv: readonly string[], version: string, s
         )
         .demandCommand(1, ONE_COMMAND),
     )
+    .command("config", "What is in force here and where each setting comes from", configOptions, (args) =>
+      run(import("./config.ts").then(({ configCommand }) => configCommand({ ...args, ...globalFlags(args) }))),
+    )
+    .command("doctor", "Check this machine, the settings and the model's server; says how to mend each fault", doctorOptions, (args) =>
+      run(import("./doctor.ts").then(({ doctorCommand }) => doctorCommand({ ...args, ...globalFlags(args) }))),
+    )
     .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
     .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>
       sessionsCommands(builder, run),
@@ -136,4 +142,18 @@ export async function runCommandLine(argv: readonly string[], version: string, s
 function wholeTurns(value: unknown): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
   throw new UserError("--max-turns is a whole number of at least 1.");
+}
+
+const JSON_FLAG = { type: "boolean", default: false, describe: "Print JSON" } as const;
+
+function configOptions<Options>(builder: Argv<Options>) {
+  return builder
+    .option("json", JSON_FLAG)
+    .option("check", { type: "boolean", default: false, describe: "Print only what is wrong; exit 2 if anything is" });
+}
+
+function doctorOptions<Options>(builder: Argv<Options>) {
+  return builder
+    .option("json", JSON_FLAG)
+    .option("offline", { type: "boolean", default: false, describe: "Make no request to the model's server" });
 }
