@@ -8,9 +8,9 @@ import { lineOf, SETTINGS_LEVELS, type SettingsFiles, type SettingsLevel, settin
 import type { Surroundings } from "./surroundings.ts";
 import { PROVIDER_VARIABLES, wantedModel, wantsLocal } from "./wanted-model.ts";
 
-export type SettingSource = "flag" | "environment" | SettingsLevel | "default";
+type SettingSource = "flag" | "environment" | SettingsLevel | "default";
 /** `place` is file:line, the flag or the variable. */
-export type SettingInForce = { key: string; value: unknown; source: SettingSource; place?: string };
+type SettingInForce = { key: string; value: unknown; source: SettingSource; place?: string };
 export type ModelInForce = Omit<SelectedModel, "client"> & { why: string };
 export type ConfigReport = {
   files: { level: SettingsLevel; path: string; exists: boolean }[];

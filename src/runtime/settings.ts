@@ -76,9 +76,9 @@ async function readLevel(path: string): Promise<Level> {
   const warnings: string[] = [];
   const known: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(raw)) {
-    const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const name = camelCase(key);
     if (WITHOUT_EFFECT.includes(name)) warnings.push(`${path}:${lineOf(text, key)}: "${key}" has no effect in this version.`);
-    if (Object.hasOwn(SettingsSchema.shape, name)) known[name] = value;
+    if (Object.hasOwn(SettingsSchema.shape, name)) known[name] = name === "tools" || name === "team" ? withCamelCase(value) : value;
     else warnings.push(`${path}:${lineOf(text, key)}: there is no setting "${key}".`);
   }
   for (const [section, schema] of Object.entries({ tools: ToolsSchema, team: TeamSchema }))
@@ -92,6 +92,15 @@ async function readLevel(path: string): Promise<Level> {
   }
   const rest = Object.fromEntries(Object.entries(known).filter(([key]) => !bad.has(key)));
   return { settings: SettingsSchema.parse(rest), warnings, text };
+}
+
+function camelCase(key: string): string {
+  return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function withCamelCase(section: unknown): unknown {
+  if (typeof section !== "object" || section === null || Array.isArray(section)) return section;
+  return Object.fromEntries(Object.entries(section).map(([key, value]) => [camelCase(key), value]));
 }
 
 function unknownFields(section: unknown, fields: object): string[] {
