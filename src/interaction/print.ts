@@ -4,6 +4,7 @@ import { addUsage, NO_USAGE, type Usage } from "../protocol/model.ts";
 import { compactedText } from "./compacted-text.ts";
 import { jsonLine } from "./json-line.ts";
 import { exitCodeOf, OPEN_QUESTION } from "./output.ts";
+import type { PartialMessages } from "./partial-messages.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json", "events"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -23,6 +24,8 @@ export type PrintOptions = {
   openQuestions(): number;
   /** Entries of the session that could not be written. */
   unsaved?(): number;
+  /** With stream-json: answers while they are written, too. */
+  partial?: PartialMessages | undefined;
   /** Another run of the same output: what stands at its beginning was said. */
   isLater?: boolean;
 };
@@ -41,6 +44,9 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
 
   for await (const event of events) {
     if (options.format === "events") line(event);
+    if (options.format === "stream-json")
+      for (const part of options.partial?.of(event) ?? [])
+        line({ type: "stream_event", event: part, parent_tool_use_id: null, session_id: options.sessionId });
     switch (event.type) {
       case "message":
         if (event.usage) usage = addUsage(usage, event.usage);

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import type { Answer } from "../../src/interaction/demo/conversation.ts";
-import { type FakeModel, fakeModel, inOrder } from "../support/fake-model.ts";
+import { fakeModel, inOrder } from "../support/fake-model.ts";
 import { childEnvironment, type TestHome, testHome } from "../support/home.ts";
+import { rawServer } from "../support/raw-sse.ts";
 
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 const FILES = { "f.txt": "one\n" };
@@ -21,6 +22,7 @@ type Line = {
   error?: { kind: string; message: string };
   message?: { content: { text?: string }[] };
   response?: object;
+  event?: { type: string };
 };
 const linesOf = (text: string): Line[] =>
   text
@@ -60,7 +62,7 @@ test("P-02: print mode needs no terminal and no input", async () => {
 test("P-02: a pipe that stays open and silent is waited for a moment, then the prompt goes out and a line says so", async () => {
   await using model = await fakeModel(echo);
   await using home = await testHome(FILES);
-  const { code, stdout, stderr } = await start(home, model, ["-p", "x"]).ended;
+  const { code, stdout, stderr } = await start(home, model.env("anthropic"), ["-p", "x"]).ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Heard: x\n" });
   expect(stderr).toContain("Standard input said nothing");
 });
@@ -115,7 +117,7 @@ test("P-05: Ctrl-C is exit 130, with a result that names the session", async () 
     onAsked();
     return new Promise<Answer>(() => undefined);
   });
-  const run = start(home, model, ["-p", "x", ...STREAM], "");
+  const run = start(home, model.env("anthropic"), ["-p", "x", ...STREAM], "");
   await asked;
   run.child.kill("SIGINT");
   const { code, stdout } = await run.ended;
@@ -206,7 +208,7 @@ test("P-07: events come while the model still works", async () => {
     return rounds > 0 ? { text: "Done." } : LOOK;
   });
   await using home = await testHome(FILES);
-  const run = start(home, model, ["-p", "x", ...STREAM], "");
+  const run = start(home, model.env("anthropic"), ["-p", "x", ...STREAM], "");
   let seen = "";
   for await (const chunk of run.child.stdout) {
     seen += chunk;
@@ -214,6 +216,35 @@ test("P-07: events come while the model still works", async () => {
     if (seen.includes('"tool_result"')) open();
   }
   expect(linesOf(seen).map(({ type }) => type)).toEqual(["system", "assistant", "user", "assistant", "result"]);
+});
+
+test("P-07: with --include-partial-messages the words come before the answer is whole", async () => {
+  const word = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+  const end = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`;
+  await using server = await rawServer({ steps: [word("First"), { pauseMs: 600 }, word(" and last"), end] });
+  await using home = await testHome(FILES);
+  const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${server.url}/v1` };
+  const run = start(home, env, ["-p", "x", ...STREAM, "--include-partial-messages"], "");
+  let seen = "";
+  let firstAt = 0;
+  for await (const chunk of run.child.stdout) {
+    seen += chunk;
+    if (firstAt === 0 && seen.includes('"First"')) firstAt = performance.now();
+  }
+  expect(performance.now() - firstAt).toBeGreaterThan(300);
+  const lines = linesOf(seen);
+  expect(lines.map(({ type, event }) => event?.type ?? type)).toEqual([
+    "system",
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "assistant",
+    "result",
+  ]);
 });
 
 test("P-07: a reader that leaves ends the run quietly, and no further request is made", async () => {
@@ -234,8 +265,8 @@ function gate(): [opened: Promise<void>, open: () => void] {
 }
 
 /** Without `input` its standard input stays open and silent. */
-function start(home: TestHome, model: FakeModel, args: readonly string[], input?: string) {
-  const env = { ...childEnvironment(home.home), ...model.env("anthropic") };
+function start(home: TestHome, variables: Record<string, string>, args: readonly string[], input?: string) {
+  const env = { ...childEnvironment(home.home), ...variables };
   const child = spawn(process.execPath, [BIN, ...args], { cwd: home.repo, env });
   const finished = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -37,8 +37,8 @@ type Provider = Omit<ProviderSettings, "protocol" | "baseUrl"> & { protocol: Pro
 
 const NO_PROVIDER = [
   "No model provider is configured. Set ANTHROPIC_API_KEY or OPENAI_API_KEY,",
-  "or start a local server such as Ollama and name it in ~/.roocode/config.yaml (providers: [{name: ollama, model: …}]),",
-  "or point baseUrl there at any server with Anthropic's or OpenAI's protocol.",
+  "or start a local server such as Ollama and take it with --model local,",
+  "or name any server in ~/.roocode/config.yaml (providers: [{name, protocol, baseUrl, model}]) that speaks Anthropic's or OpenAI's protocol.",
   'To look around without a model: "roocode demo".',
 ].join("\n");
 

@@ -44,6 +44,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             choices: ["text", "stream-json"] as const,
             describe: "What -p reads: a prompt, or messages as JSON lines",
           })
+          .option("include-partial-messages", { type: "boolean", describe: "With stream-json: answers while they are written, too" })
           .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
           .option("resume", { type: "string", describe: "Go on with the session of this id, or of its beginning" })
@@ -59,6 +60,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             prompt: words === "" ? undefined : words,
             outputFormat: args.outputFormat,
             ...(args.inputFormat === "stream-json" ? { isStreamInput: true } : {}),
+            ...(args.includePartialMessages ? { includePartial: true } : {}),
             maxTurns: args.maxTurns,
             resume: args.resume ?? (args.continue ? "latest" : undefined),
             fork: args.forkSession,

@@ -10,6 +10,7 @@ export type PrintArguments = GlobalFlags & {
   prompt: string | undefined;
   outputFormat: OutputFormat;
   isStreamInput?: boolean;
+  includePartial?: boolean;
   maxTurns: number;
   resume?: string | undefined;
   mcpConfig?: readonly string[] | undefined;
@@ -73,6 +74,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     write: (text) => output.write("stdout", text),
     note: output.note,
     openQuestions: () => open,
+    partial: args.includePartial ? new (await import("../partial-messages.ts")).PartialMessages(session.model()) : undefined,
     unsaved: () => session.session.unsaved,
   };
   const run = (message: UserMessage, isLater = false) => {

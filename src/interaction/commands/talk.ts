@@ -9,6 +9,8 @@ export type TalkArguments = GlobalFlags & {
   outputFormat: OutputFormat;
   /** Messages come as JSON lines on standard input. */
   isStreamInput?: boolean;
+  /** stream-json shows answers while they are written. */
+  includePartial?: boolean;
   maxTurns: number;
   resume: string | undefined;
   /** Go on with a copy of the session, which stays as it is. */
