@@ -7,9 +7,9 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
-/** Writing failed for want of room, or the disk has errors: what can be mended from outside while a run goes on. */
+/** Writing failed for want of room or of a right, or the disk has errors: what can be mended from outside while a run goes on. */
 export function isFullDisk(error: unknown): error is Error {
-  return error instanceof Error && isErrno(error, "ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS");
+  return error instanceof Error && isErrno(error, "ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM");
 }
 
 export async function readTextOrUndefined(path: string): Promise<string | undefined> {

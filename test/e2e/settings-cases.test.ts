@@ -141,3 +141,15 @@ test("O-08: null entries of the trust store spoil no other, and stay out of the 
   const run = await home.roocode(["-p", "x"], { env });
   expect(run).toMatchObject({ code: 0, stderr: "" });
 });
+
+// Nobody can make a folder there, root neither.
+test.skipIf(process.platform !== "linux")("O-08: a home that can't be written to is a warning, and the run goes on", async () => {
+  await using home = await testHome(FILES);
+  await using model = await fakeModel(({ rounds }) =>
+    rounds === 0 ? { calls: [{ name: "ReadFile", input: { path: "f.txt" } }] } : ANSWER,
+  );
+  const env = { ...model.env("anthropic"), ROOCODE_HOME: "/sys/roocode" };
+  const run = await home.roocode(["-p", "x"], { env, timeoutMs: 10_000 });
+  expect(run).toMatchObject({ code: 0, stdout: "Done.\n" });
+  expect(run.stderr).toMatch(/can't be (written|saved) to \/sys\/roocode/);
+});
