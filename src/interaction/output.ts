@@ -1,5 +1,7 @@
 import type { LoopComplete } from "../protocol/agent.ts";
 
+export const OPEN_QUESTION = 4;
+
 /** Exit code of a finished run (spec.md, section 2); `openQuestions`: questions that no human was there to answer. */
 export function exitCodeOf(end: LoopComplete, openQuestions = 0): number {
   switch (end.reason) {
@@ -8,7 +10,7 @@ export function exitCodeOf(end: LoopComplete, openQuestions = 0): number {
     case "error":
       return end.error && PROVIDER_KINDS.has(end.error.kind) ? 5 : 1;
     case "end_turn":
-      return openQuestions > 0 ? 4 : 0;
+      return openQuestions > 0 ? OPEN_QUESTION : 0;
     case "max_turns":
     case "refusal":
     case "unknown_tools":

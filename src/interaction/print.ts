@@ -3,7 +3,9 @@ import type { Message } from "../protocol/message.ts";
 import { addUsage, NO_USAGE, type Usage } from "../protocol/model.ts";
 import { retryText } from "../team/agent-presence.ts";
 import { compactedText } from "./compacted-text.ts";
-import { exitCodeOf } from "./output.ts";
+import { jsonLine } from "./json-line.ts";
+import { exitCodeOf, OPEN_QUESTION } from "./output.ts";
+import type { PartialMessages } from "./partial-messages.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json", "events"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -23,6 +25,10 @@ export type PrintOptions = {
   openQuestions(): number;
   /** Entries of the session that could not be written. */
   unsaved?(): number;
+  /** With stream-json: answers while they are written, too. */
+  partial?: PartialMessages | undefined;
+  /** Another run of the same output: what stands at its beginning was said. */
+  isLater?: boolean;
 };
 
 /** Prints one run to its end and gives its exit code. On stdout: the answer (text), one object (json) or JSON lines. */
@@ -30,14 +36,18 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
   const started = performance.now();
   const denials: { tool_name: string; tool_use_id: string; tool_input: unknown }[] = [];
   const calls = new Map<string, unknown>();
-  const line = (value: unknown) => options.write(`${JSON.stringify(value)}\n`);
+  const line = (value: unknown) => options.write(jsonLine(value));
   let usage: Usage = NO_USAGE;
   let end: LoopComplete | undefined;
-  if (options.format === "stream-json") line(initLine(options));
-  if (options.format === "events") line({ type: "start", version: 1, session: options.sessionId, agent: options.agent });
+  if (options.format === "stream-json" && !options.isLater) line(initLine(options));
+  if (options.format === "events" && !options.isLater)
+    line({ type: "start", version: 1, session: options.sessionId, agent: options.agent });
 
   for await (const event of events) {
     if (options.format === "events") line(event);
+    if (options.format === "stream-json")
+      for (const part of options.partial?.of(event) ?? [])
+        line({ type: "stream_event", event: part, parent_tool_use_id: null, session_id: options.sessionId });
     switch (event.type) {
       case "message":
         if (event.usage) usage = addUsage(usage, event.usage);
@@ -89,10 +99,36 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
       usage: wireUsage(usage),
       total_cost_usd: end.cost ?? 0,
       permission_denials: denials,
+      ...errorField(end, code),
       ...unsavedField(options.unsaved?.() ?? 0),
     });
   }
   return code;
+}
+
+/** `kind` is a ModelErrorKind, or how else the run ended. */
+function errorField(end: LoopComplete, code: number): { error?: { kind: string; message: string } } {
+  if (code === 0) return {};
+  if (code === OPEN_QUESTION)
+    return { error: { kind: "open_question", message: "A question was left open: nobody was there to answer it." } };
+  return { error: { kind: end.error?.kind ?? (end.reason === "aborted" ? "interrupted" : end.reason), message: endText(end) } };
+}
+
+/** The result of a run that never began. */
+export function failedLine(sessionId: string, kind: string, message: string): string {
+  return jsonLine({
+    type: "result",
+    subtype: "error_during_execution",
+    is_error: true,
+    num_turns: 0,
+    duration_ms: 0,
+    result: message,
+    session_id: sessionId,
+    usage: wireUsage(NO_USAGE),
+    total_cost_usd: 0,
+    permission_denials: [],
+    error: { kind, message },
+  });
 }
 
 /** Only where something is missing: such a session can't be gone on with as it was. */

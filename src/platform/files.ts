@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { appendFile, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { appendFile, lstat, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 export function isErrno(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
-/** Writing failed for want of room, or the disk has errors: what can be mended from outside while a run goes on. */
+/** Writing failed for want of room or of a right, or the disk has errors: what can be mended from outside while a run goes on. */
 export function isFullDisk(error: unknown): error is Error {
-  return error instanceof Error && isErrno(error, "ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS");
+  return error instanceof Error && isErrno(error, "ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM");
 }
 
 export async function readTextOrUndefined(path: string): Promise<string | undefined> {
@@ -17,6 +18,23 @@ export async function readTextOrUndefined(path: string): Promise<string | undefi
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
     throw error;
+  }
+}
+
+/**
+ * The text of a file that people may have put there in any shape. Nothing there is no text; what is no file, can't be read or leads
+ * nowhere is a problem, as words behind its path. A FIFO is not waited for.
+ */
+export async function readOddFile(path: string): Promise<{ text?: string; problem?: string }> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!(await file.stat()).isFile()) return { problem: "is no file" };
+    return { text: await file.readFile("utf8") };
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    if (!isErrno(error, "ENOENT", "ENOTDIR")) return { problem: `can't be read (${error.code})` };
+    const link = await lstat(path).catch(() => undefined);
+    return link ? { problem: "is a link that leads nowhere" } : {};
   }
 }
 

@@ -22,6 +22,7 @@ import { createPermissions, type PermissionScope, type Permissions } from "./per
 import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
 import { toApiFormat } from "./toolset.ts";
+import { wantsLocal } from "./wanted-model.ts";
 
 export type AgentRequest = {
   name: string;
@@ -73,7 +74,8 @@ export type OpenedAgent = AsyncDisposable & {
 };
 
 /** The same steps for the main agent, the lead, a teammate and the integrator: model, session, permissions, tools, loop. */
-export async function openAgent(surroundings: Surroundings, request: AgentRequest): Promise<OpenedAgent> {
+export async function openAgent(given: Surroundings, request: AgentRequest): Promise<OpenedAgent> {
+  const surroundings = wantsLocal(given) ? await (await import("./local-model.ts")).withLocalModel(given) : given;
   const lock = lockSession(request.sessionPath);
   try {
     return await openLocked(surroundings, request, lock);

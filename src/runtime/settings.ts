@@ -1,4 +1,4 @@
-import { readTextOrUndefined } from "../platform/files.ts";
+import { readOddFile } from "../platform/files.ts";
 import type { Settings } from "./settings-schema.ts";
 
 const WITHOUT_EFFECT = ["hooks", "sandbox", "enableVerificationAgent"];
@@ -7,7 +7,10 @@ const WITHOUT_EFFECT = ["hooks", "sandbox", "enableVerificationAgent"];
 export type SettingsFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };
 /** Folders and a check that the project asks for count once it is trusted. */
 export type LoadedSettings = { settings: Settings; projectDirs: string[]; projectCheck?: string; warnings: string[] };
-type Level = { settings: Settings; warnings: string[] };
+export const SETTINGS_LEVELS = ["user", "project", "local"] as const;
+export type SettingsLevel = (typeof SETTINGS_LEVELS)[number];
+/** `text` is what stands in the file. */
+type Level = { settings: Settings; warnings: string[]; text?: string };
 
 /**
  * Merges the levels, the later over the earlier, key by key; `tools` and `team` field by field. A file that does not parse is
@@ -18,35 +21,44 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
   const projectDirs: string[] = [];
   let projectCheck: string | undefined;
   let settings: Settings = {};
-  for (const level of ["user", "project", "local"] as const) {
-    const read = await readLevel(files[level]);
+  for (const level of SETTINGS_LEVELS) {
+    const { settings: own, asked, ...read } = await settingsOf(files, level);
     warnings.push(...read.warnings);
-    const { settings: own } = read;
-    if (level !== "user") {
-      if (own.providers) warnings.push(`${files[level]}: "providers" counts in the user's own settings only; it is ignored here.`);
-      delete own.providers;
-      if (own.mcpServers) warnings.push(`${files[level]}: "mcpServers" counts in the user's own settings only; it is ignored here.`);
-      delete own.mcpServers;
-      if (own.permissionMode === "bypassPermissions") {
-        warnings.push(`${files[level]}: a project can't choose bypassPermissions; it is ignored.`);
-        delete own.permissionMode;
-      }
-    }
-    if (level === "project" || (level === "local" && files.isLocalForeign)) {
-      projectDirs.push(...(own.addDirs ?? []));
-      delete own.addDirs;
-      // It may ask for less, not for requests that the person has turned off.
-      if (own.autoMemory) delete own.autoMemory;
-      projectCheck = own.team?.check ?? projectCheck;
-      if (own.team) delete own.team.check;
-    }
+    projectDirs.push(...(asked.addDirs ?? []));
+    projectCheck = asked.check ?? projectCheck;
     settings = { ...settings, ...own, tools: { ...settings.tools, ...own.tools }, team: { ...settings.team, ...own.team } };
   }
   return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), warnings };
 }
 
+/** What one level may say; `asked` is what the project wants and counts once it is trusted. */
+export async function settingsOf(
+  files: SettingsFiles,
+  level: SettingsLevel,
+): Promise<Level & { asked: { addDirs?: string[]; check?: string } }> {
+  const { settings: own, ...read } = await readLevel(files[level]);
+  const warnings = [...read.warnings];
+  if (level !== "user") {
+    if (own.providers) warnings.push(`${files[level]}: "providers" counts in the user's own settings only; it is ignored here.`);
+    delete own.providers;
+    if (own.mcpServers) warnings.push(`${files[level]}: "mcpServers" counts in the user's own settings only; it is ignored here.`);
+    delete own.mcpServers;
+    if (own.permissionMode === "bypassPermissions") {
+      warnings.push(`${files[level]}: a project can't choose bypassPermissions; it is ignored.`);
+      delete own.permissionMode;
+    }
+  }
+  if (level === "user" || (level === "local" && !files.isLocalForeign)) return { ...read, settings: own, warnings, asked: {} };
+  // It may ask for less, not for requests that the person has turned off.
+  if (own.autoMemory) delete own.autoMemory;
+  const { addDirs, team: { check, ...team } = {}, ...rest } = own;
+  const asked = { ...(addDirs ? { addDirs } : {}), ...(check === undefined ? {} : { check }) };
+  return { ...read, settings: own.team ? { ...rest, team } : rest, warnings, asked };
+}
+
 async function readLevel(path: string): Promise<Level> {
-  const text = await readTextOrUndefined(path);
+  const { text, problem: unread } = await readOddFile(path);
+  if (unread) return { settings: {}, warnings: [`${path} ${unread}. Its settings are ignored.`] };
   if (text === undefined || text.trim() === "") return { settings: {}, warnings: [] };
   const { parseDocument, LineCounter } = await import("../platform/yaml.ts");
   const lines = new LineCounter();
@@ -66,22 +78,31 @@ async function readLevel(path: string): Promise<Level> {
   const warnings: string[] = [];
   const known: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(raw)) {
-    const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const name = camelCase(key);
     if (WITHOUT_EFFECT.includes(name)) warnings.push(`${path}:${lineOf(text, key)}: "${key}" has no effect in this version.`);
-    if (Object.hasOwn(SettingsSchema.shape, name)) known[name] = value;
+    if (Object.hasOwn(SettingsSchema.shape, name)) known[name] = name === "tools" || name === "team" ? withCamelCase(value) : value;
     else warnings.push(`${path}:${lineOf(text, key)}: there is no setting "${key}".`);
   }
   for (const [section, schema] of Object.entries({ tools: ToolsSchema, team: TeamSchema }))
     for (const key of unknownFields(known[section], schema.shape))
       warnings.push(`${path}:${lineOf(text, section, key)}: there is no setting "${section}.${key}".`);
   const parsed = SettingsSchema.safeParse(known);
-  if (parsed.success) return { settings: parsed.data, warnings };
+  if (parsed.success) return { settings: parsed.data, warnings, text };
   const bad = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
   for (const issue of parsed.error.issues) {
     warnings.push(`${path}:${lineOf(text, ...issue.path.map(String))}: ${issue.path.join(".")}: ${issue.message}. It is ignored.`);
   }
   const rest = Object.fromEntries(Object.entries(known).filter(([key]) => !bad.has(key)));
-  return { settings: SettingsSchema.parse(rest), warnings };
+  return { settings: SettingsSchema.parse(rest), warnings, text };
+}
+
+function camelCase(key: string): string {
+  return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function withCamelCase(section: unknown): unknown {
+  if (typeof section !== "object" || section === null || Array.isArray(section)) return section;
+  return Object.fromEntries(Object.entries(section).map(([key, value]) => [camelCase(key), value]));
 }
 
 function unknownFields(section: unknown, fields: object): string[] {
@@ -89,7 +110,7 @@ function unknownFields(section: unknown, fields: object): string[] {
 }
 
 /** Where the key stands that the path leads to, or the last of its parents that is found. Both spellings of a key are looked for. */
-function lineOf(text: string, ...path: string[]): number {
+export function lineOf(text: string, ...path: string[]): number {
   const lines = text.split("\n");
   let at = 0;
   for (const key of path) {

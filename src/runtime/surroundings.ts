@@ -47,7 +47,8 @@ export type Surroundings = {
 export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flags: GlobalFlags): Promise<Surroundings> {
   const home = env.HOME ?? homedir();
   const data = dataPaths(home, env.ROOCODE_HOME);
-  refuseUnusable(data.root, env.ROOCODE_HOME === undefined ? "HOME" : "ROOCODE_HOME");
+  refuseUnusable(data.root, homeVariable(env));
+  const readOnly = readOnlyData(data.root, homeVariable(env));
   const repository = findRepository(cwd);
   const root = repository?.top ?? cwd;
   const projectRoot = repository?.primary ?? cwd;
@@ -77,7 +78,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
     isLocalForeign,
     addDirs,
     ...(projectCheck === undefined ? {} : { projectCheck }),
-    warnings,
+    warnings: readOnly === undefined ? warnings : [`${readOnly} Nothing of a session is kept until then.`, ...warnings],
     flags,
   };
 }
@@ -88,19 +89,37 @@ async function isTracked(folder: string, file: string): Promise<boolean> {
   return isInIndex(folder, file);
 }
 
-/** The data folder, or the nearest folder above it that is there, must be a folder that can be written to. */
+/** The variable that the data folder comes from. */
+export function homeVariable(env: NodeJS.ProcessEnv): "HOME" | "ROOCODE_HOME" {
+  return env.ROOCODE_HOME === undefined ? "HOME" : "ROOCODE_HOME";
+}
+
+/** The data folder, or the nearest folder above it that is there, must be a folder. */
 function refuseUnusable(root: string, variable: string): void {
-  const mend = `Set ${variable} to the full path of a folder that you may write to.`;
   // Teammates run elsewhere: a path from here would lead them to another place.
-  if (!isAbsolute(root)) throw new UserError(`The data folder ${root} is not a full path. ${mend}`);
-  let nearest = root;
-  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
-  if (!statSync(nearest).isDirectory()) throw new UserError(`The data folder can't be ${root}: ${nearest} is a file. ${mend}`);
+  if (!isAbsolute(root)) throw new UserError(`The data folder ${root} is not a full path. ${mend(variable)}`);
+  const nearest = nearestThere(root);
+  if (!statSync(nearest).isDirectory()) throw new UserError(`The data folder can't be ${root}: ${nearest} is a file. ${mend(variable)}`);
+}
+
+/** A sentence for the person where nothing can be written to it: a session goes on without, a team can't. */
+export function readOnlyData(root: string, variable: string): string | undefined {
   try {
-    accessSync(nearest, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new UserError(`The data folder ${root} can't be written to. ${mend}`, { cause: error });
+    accessSync(nearestThere(root), constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch {
+    return `The data folder ${root} can't be written to. ${mend(variable)}`;
   }
+}
+
+function mend(variable: string): string {
+  return `Set ${variable} to the full path of a folder that you may write to.`;
+}
+
+function nearestThere(path: string): string {
+  let nearest = path;
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  return nearest;
 }
 
 export function environmentOf({ cwd, repository }: Surroundings): Environment {

@@ -1,6 +1,6 @@
 import { git } from "../platform/git.ts";
 import { UserError } from "../protocol/errors.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { homeVariable, readOnlyData, type Surroundings } from "./surroundings.ts";
 
 const UNDER_WAY = [
   ["MERGE_HEAD", "merge"],
@@ -18,7 +18,9 @@ export type TeamGround = {
 };
 
 /** A repository that a team can work on, or one line that says what is missing and how to mend it. */
-export async function teamGround({ cwd, repository }: Surroundings): Promise<TeamGround> {
+export async function teamGround({ cwd, repository, data, env }: Surroundings): Promise<TeamGround> {
+  const readOnly = readOnlyData(data.root, homeVariable(env));
+  if (readOnly !== undefined) throw new UserError(readOnly);
   const version = await git(cwd, ["--version"]).catch(() => undefined);
   if (!version) throw new UserError("git is not on PATH. A team needs it: install git 2.38 or newer.");
   if (!repository) {

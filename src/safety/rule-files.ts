@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { readFile, readlink, realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { isErrno, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
+import { isErrno, readOddFile, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
 import { parseRuleBody, type Rule, type RuleEffect, type RuleLevel, type RuleSet, ruleDoubt } from "./rules.ts";
 
@@ -32,57 +32,82 @@ export function ruleReader(files: RuleFiles, warn: (text: string) => void = () =
 }
 
 async function readLevel(file: string, level: RuleLevel, good: Map<string, { text: string; level: LevelRules }>): Promise<LevelRules> {
-  const text = (await readTextOrUndefined(file)) ?? "";
+  const { text = "", problem } = await readOddFile(file);
   const before = good.get(file);
-  if (before?.text === text) return before.level;
-  const read = await parseLevel(text, file, level);
-  if ("problem" in read) {
-    const what = before ? "The last good rules stay." : "None of its rules count until it is mended.";
-    return { rules: before?.level.rules ?? [], warnings: [`${read.problem} ${what}`] };
+  if (!problem && before?.text === text) return before.level;
+  const read = problem ? { ...NOTHING, problem: `${file} ${problem}.` } : await parseLevel(text, file, level);
+  if (read.problem !== undefined) {
+    const what = before
+      ? "The last good rules stay."
+      : read.rules.length > 0
+        ? "The other rules of the file count."
+        : "None of its rules count until it is mended.";
+    return { rules: before?.level.rules ?? read.rules, warnings: [...read.warnings, `${read.problem} ${what}`] };
   }
   good.set(file, { text, level: read });
   return read;
 }
 
-async function parseLevel(text: string, file: string, level: RuleLevel): Promise<LevelRules | { problem: string }> {
-  if (text.trim() === "") return { rules: [], warnings: [] };
-  const { LineCounter, parseDocument } = await import("../platform/yaml.ts");
+/** `problem`: not all of the rules could be read. */
+type ReadRules = LevelRules & { problem?: string };
+const NOTHING: LevelRules = { rules: [], warnings: [] };
+
+async function parseLevel(text: string, file: string, level: RuleLevel): Promise<ReadRules> {
+  if (text.trim() === "") return NOTHING;
+  const { isNode, LineCounter, parseDocument } = await import("../platform/yaml.ts");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
-  if (error) return { problem: `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}` };
+  if (error) return { ...NOTHING, problem: `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}` };
   const content: unknown = document.toJS();
-  if (!isRecord(content) || content.permissions === undefined) return { rules: [], warnings: [] };
-  if (!isRecord(content.permissions)) return { problem: `${file}: "permissions" is not a list of allow, ask and deny.` };
-  return fromLists(content.permissions, file, level);
+  if (!isRecord(content) || content.permissions === undefined) return NOTHING;
+  const placeOf = (...path: readonly (string | number)[]): string => {
+    const node: unknown = document.getIn(["permissions", ...path], true);
+    const start = isNode(node) ? node.range?.[0] : undefined;
+    return start === undefined ? file : `${file}:${lines.linePos(start).line}`;
+  };
+  if (!isRecord(content.permissions))
+    return { ...NOTHING, problem: `${placeOf()}: "permissions" is not a map with the lists allow, ask and deny.` };
+  return fromLists(content.permissions, placeOf, level);
 }
 
-function fromLists(lists: Record<string, unknown>, file: string, level: RuleLevel): LevelRules | { problem: string } {
+/** A rule or a list that is written wrongly takes no other with it. */
+function fromLists(lists: Record<string, unknown>, placeOf: (...path: (string | number)[]) => string, level: RuleLevel): ReadRules {
   const rules: Rule[] = [];
   const warnings: string[] = [];
+  const problems: string[] = [];
   for (const effect of EFFECTS) {
     const list = lists[effect];
     if (list === undefined || list === null) continue;
-    if (!Array.isArray(list) || !list.every((item): item is string => typeof item === "string"))
-      return { problem: `${file}: "permissions.${effect}" is not a list of texts.` };
-    for (const text of list) {
+    if (!Array.isArray(list)) {
+      problems.push(`${placeOf(effect)}: "permissions.${effect}" is not a list of texts.`);
+      continue;
+    }
+    for (const [index, text] of list.entries()) {
+      const place = placeOf(effect, index);
+      if (typeof text !== "string") {
+        problems.push(`${place}: a rule of "permissions.${effect}" is not a text.`);
+        continue;
+      }
       const rule = parseRuleBody(effect, text, level);
-      if ("warning" in rule) warnings.push(`${file}: ${rule.warning}`);
+      if ("warning" in rule) warnings.push(`${place}: ${rule.warning}`);
       else {
         rules.push(rule);
         const doubt = ruleDoubt(rule);
-        if (doubt) warnings.push(`${file}: ${doubt}`);
+        if (doubt) warnings.push(`${place}: ${doubt}`);
       }
     }
   }
-  return { rules, warnings };
+  return { rules, warnings, ...(problems.length > 0 ? { problem: problems.join(" ") } : {}) };
 }
 
 /** Adds allow rules to the local settings; comments and everything else of the file stay as they are. */
-export async function addLocalRules(file: string, rules: readonly string[]): Promise<void> {
+export async function addLocalRules(localFile: string, rules: readonly string[]): Promise<void> {
+  const file = await linkTarget(localFile);
   await withLock(file, async () => {
     const { parseDocument, isSeq } = await import("../platform/yaml.ts");
-    const text = (await readTextOrUndefined(file)) ?? "";
+    const { text = "", problem } = await readOddFile(file);
+    if (problem) throw new Error(`${file} ${problem}; mend it, then answer "always" again.`);
     const document = parseDocument(text);
     if (document.errors.length > 0) throw new Error(`${file} does not parse; mend it, then answer "always" again.`);
     const place = ["permissions", "allow"];
@@ -93,7 +118,18 @@ export async function addLocalRules(file: string, rules: readonly string[]): Pro
     }
     await writeAtomic(file, document.toString());
   });
-  await keepOutOfGit(file);
+  await keepOutOfGit(localFile);
+}
+
+/** A link stays one: what it leads to is written. */
+async function linkTarget(file: string): Promise<string> {
+  try {
+    return await realpath(file);
+  } catch (error) {
+    if (!isErrno(error, "ENOENT", "ENOTDIR")) throw error;
+    const link = await readlink(file).catch(() => undefined);
+    return link === undefined ? file : resolve(dirname(file), link);
+  }
 }
 
 /** The file of this machine must not be committed: named in the repository's own exclude file. */

@@ -4,8 +4,9 @@ import * as z from "zod";
 import { readTextOrUndefined, writeAtomic } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
 
-const TrustStore = z.object({ version: z.literal(1), folders: z.record(z.string(), z.object({ hash: z.string(), at: z.string() })) });
-type TrustStore = z.infer<typeof TrustStore>;
+const Trusted = z.object({ hash: z.string(), at: z.string() });
+const TrustStore = z.object({ version: z.literal(1), folders: z.record(z.string(), z.unknown()) });
+type TrustStore = { folders: Record<string, z.infer<typeof Trusted>> };
 
 /** One hash over everything of a project that can execute or loosen: each item as text, in any order. */
 function trustHash(items: readonly string[]): string {
@@ -30,13 +31,18 @@ export async function trustFolder(storePath: string, folder: string, items: read
   });
 }
 
-/** A store that can't be read trusts nothing. */
+/** A store that can't be read trusts nothing; an entry that can't be read spoils no other. */
 async function readStore(path: string): Promise<TrustStore> {
-  const empty: TrustStore = { version: 1, folders: {} };
+  const empty: TrustStore = { folders: {} };
   const text = await readTextOrUndefined(path);
   if (text === undefined) return empty;
   try {
-    return TrustStore.parse(JSON.parse(text));
+    const { folders } = TrustStore.parse(JSON.parse(text));
+    const readable = Object.entries(folders).flatMap(([folder, entry]) => {
+      const { data } = Trusted.safeParse(entry);
+      return data ? [[folder, data] as const] : [];
+    });
+    return { folders: Object.fromEntries(readable) };
   } catch {
     return empty;
   }

@@ -53,7 +53,7 @@ test("a result that went to disk can be read from the place that it names", asyn
     const last = steps.at(-1);
     const result = last?.type === "call" ? last.result : "";
     if (rounds === 0) return { calls: [{ name: "Bash", input: { command: "seq 1 20000" } }] };
-    const named = /the whole is in (\S+) …/.exec(result)?.[1];
+    const named = /the whole(?: text)? is in (\S+?):? …?/.exec(result)?.[1];
     return named ? { calls: [{ name: "ReadFile", input: { path: named, offset: 12345, limit: 1 } }] } : { text: result };
   });
   await using home = await testHome();

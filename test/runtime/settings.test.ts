@@ -55,6 +55,12 @@ describe("settings", () => {
     expect(warnings).toEqual(['user.yaml:3: there is no setting "modle".']);
   });
 
+  test("fields of a section may be written in snake_case too", async () => {
+    const { settings, warnings } = await load({ user: "tools: {bash_timeout: 5000}\nteam:\n  orphan_timeout_ms: 7\n" });
+    expect(settings).toMatchObject({ tools: { bashTimeout: 5000 }, team: { orphanTimeoutMs: 7 } });
+    expect(warnings).toEqual([]);
+  });
+
   test("a value of the wrong kind is left out and named, the rest counts", async () => {
     const { settings, warnings } = await load({ user: "model: sonnet\nteam: {teammates: many}\n" });
     expect(settings.model).toBe("sonnet");

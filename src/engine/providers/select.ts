@@ -37,8 +37,8 @@ type Provider = Omit<ProviderSettings, "protocol" | "baseUrl"> & { protocol: Pro
 
 const NO_PROVIDER = [
   "No model provider is configured. Set ANTHROPIC_API_KEY or OPENAI_API_KEY,",
-  "or start a local server such as Ollama and name it in ~/.roocode/config.yaml (providers: [{name: ollama, model: …}]),",
-  "or point baseUrl there at any server with Anthropic's or OpenAI's protocol.",
+  "or start a local server such as Ollama and take it with --model local,",
+  "or name any server in ~/.roocode/config.yaml (providers: [{name, protocol, baseUrl, model}]) that speaks Anthropic's or OpenAI's protocol.",
   'To look around without a model: "roocode demo".',
 ].join("\n");
 
@@ -60,6 +60,38 @@ export function cheapModel({ providers, env }: SelectModelOptions, provider: str
   const isForeign = found?.model !== undefined && familyOf(found.model) !== familyProtocol(found.protocol);
   const cheap = found && !isForeign && familyOf(model) ? modelOf(found.name, found.protocol, "haiku") : undefined;
   return `${provider}/${cheap ?? model}`;
+}
+
+/** What a model can be taken from; of its key no more than where it would come from. */
+export type KnownProvider = {
+  name: string;
+  protocol: Protocol;
+  baseUrl: string;
+  model?: string;
+  from: "settings" | "environment";
+  /** Variable that its key is taken from; absent for one that wants none. */
+  keyVariable?: string;
+  hasKey: boolean;
+};
+
+/** In the order in which selectModel looks at them. Throws UserError for one that is not whole. */
+export function knownProviders({ providers, env }: Pick<SelectModelOptions, "providers" | "env">): KnownProvider[] {
+  const configured = providers.map((settings) => complete(settings, env));
+  const others = fromEnvironment(env).filter((found) => !configured.some(({ name }) => name === found.name));
+  return [...configured, ...others].map((provider) => {
+    const { name, protocol, baseUrl, model, apiKeyEnv } = provider;
+    const hasToken = name === "anthropic" && apiKeyEnv !== undefined && !env[apiKeyEnv] && Boolean(env.ANTHROPIC_AUTH_TOKEN);
+    const keyVariable = hasToken ? "ANTHROPIC_AUTH_TOKEN" : apiKeyEnv;
+    return {
+      name,
+      protocol,
+      baseUrl,
+      ...(model === undefined ? {} : { model }),
+      from: configured.includes(provider) ? "settings" : "environment",
+      ...(keyVariable === undefined ? {} : { keyVariable }),
+      hasKey: keyVariable !== undefined && Boolean(env[keyVariable]),
+    };
+  });
 }
 
 type Facts = Omit<SelectedModel, "client" | "provider" | "model">;

@@ -5,6 +5,7 @@ import { outliveOutput } from "../lost-output.ts";
 import { PlainScreen } from "../plain.ts";
 import { runRepl } from "../repl.ts";
 import { SteeringQueue } from "../steering-queue.ts";
+import { offerLocal, requireInput } from "./before-chat.ts";
 
 export type ChatArguments = GlobalFlags & {
   prompt: string | undefined;
@@ -16,8 +17,9 @@ export type ChatArguments = GlobalFlags & {
 /** Bare `roocode`: a line REPL. The session stays resumable, however it ends. */
 export async function chatCommand(args: ChatArguments): Promise<number> {
   outliveOutput();
+  await requireInput(args.prompt);
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
-  const surroundings = await readSurroundings(process.cwd(), process.env, args);
+  const surroundings = await offerLocal(await readSurroundings(process.cwd(), process.env, args));
   const queue = new SteeringQueue();
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,

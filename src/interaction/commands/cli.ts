@@ -1,4 +1,4 @@
-import yargs from "yargs";
+import yargs, { type Argv } from "yargs";
 import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
@@ -43,6 +43,11 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .positional("prompt", { type: "string", array: true })
           .option("print", { alias: "p", type: "boolean", describe: "Run to completion without a question, answer on stdout" })
           .option("output-format", { choices: OUTPUT_FORMATS, default: "text" as const, describe: "What -p prints" })
+          .option("input-format", {
+            choices: ["text", "stream-json"] as const,
+            describe: "What -p reads: a prompt, or messages as JSON lines",
+          })
+          .option("include-partial-messages", { type: "boolean", describe: "With stream-json: answers while they are written, too" })
           .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
           .option("resume", { type: "string", describe: "Go on with the session of this id, or of its beginning" })
@@ -57,6 +62,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             print: args.print === true,
             prompt: words === "" ? undefined : words,
             outputFormat: args.outputFormat,
+            ...(args.inputFormat === "stream-json" ? { isStreamInput: true } : {}),
+            ...(args.includePartialMessages ? { includePartial: true } : {}),
             maxTurns: args.maxTurns,
             resume: args.resume ?? (args.continue ? "latest" : undefined),
             fork: args.forkSession,
@@ -97,6 +104,12 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
         )
         .demandCommand(1, ONE_COMMAND),
+    )
+    .command("config", "What is in force here and where each setting comes from", configOptions, (args) =>
+      run(import("./config.ts").then(({ configCommand }) => configCommand({ ...args, ...globalFlags(args) }))),
+    )
+    .command("doctor", "Check this machine, the settings and the model's server; says how to mend each fault", doctorOptions, (args) =>
+      run(import("./doctor.ts").then(({ doctorCommand }) => doctorCommand({ ...args, ...globalFlags(args) }))),
     )
     .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
     .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>
@@ -140,4 +153,18 @@ function dollars(value: unknown): number | undefined {
 function wholeTurns(value: unknown): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
   throw new UserError("--max-turns is a whole number of at least 1.");
+}
+
+const JSON_FLAG = { type: "boolean", default: false, describe: "Print JSON" } as const;
+
+function configOptions<Options>(builder: Argv<Options>) {
+  return builder
+    .option("json", JSON_FLAG)
+    .option("check", { type: "boolean", default: false, describe: "Print only what is wrong; exit 2 if anything is" });
+}
+
+function doctorOptions<Options>(builder: Argv<Options>) {
+  return builder
+    .option("json", JSON_FLAG)
+    .option("offline", { type: "boolean", default: false, describe: "Make no request to the model's server" });
 }

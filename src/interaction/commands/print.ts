@@ -1,45 +1,68 @@
 import { UserError } from "../../protocol/errors.ts";
-import { openSession } from "../../runtime/open-session.ts";
+import type { UserMessage } from "../../protocol/message.ts";
+import { type OpenedSession, openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
-import { outliveOutput } from "../lost-output.ts";
-import { type OutputFormat, printRun } from "../print.ts";
+import { onLostReader, outliveOutput } from "../lost-output.ts";
+import { readPiped } from "../piped-input.ts";
+import { failedLine, type OutputFormat, type PrintOptions, printRun } from "../print.ts";
 
 export type PrintArguments = GlobalFlags & {
   prompt: string | undefined;
   outputFormat: OutputFormat;
+  isStreamInput?: boolean;
+  includePartial?: boolean;
   maxTurns: number;
   resume?: string | undefined;
   mcpConfig?: readonly string[] | undefined;
 };
 
+/** How long a pipe may be silent before the prompt goes out without it. */
+const SILENT_PIPE_MS = 3_000;
+
 /** `roocode -p`: runs to completion, never asks; the answer on stdout, all else on stderr. Gives the exit code. */
 export async function printCommand(args: PrintArguments): Promise<number> {
-  const prompt = args.prompt ?? (await readAll(process.stdin));
-  if (prompt.trim() === "") throw new UserError('There is no prompt. Give one: roocode -p "question", or on standard input.');
-  const write = (output: "stdout" | "stderr", text: string) => {
-    outliveOutput();
-    process[output].write(text);
-  };
-  const note = (text: string) => write("stderr", `${text}\n`);
+  const output = new PrintOutput();
+  let sessionId = "";
+  try {
+    return await printSession(args, output, (id) => {
+      sessionId = id;
+    });
+  } catch (error) {
+    // Programs look for how it ended on stdout; the last line on stderr is for people.
+    if (args.outputFormat === "json" || args.outputFormat === "stream-json") {
+      const kind = error instanceof UserError ? "configuration" : "internal";
+      output.write("stdout", failedLine(sessionId, kind, error instanceof Error ? error.message : String(error)));
+    }
+    throw error;
+  }
+}
+
+async function printSession(args: PrintArguments, output: PrintOutput, onId: (id: string) => void): Promise<number> {
+  if (args.isStreamInput) requireStreams(args);
+  using piped = args.isStreamInput ? undefined : readPiped(args.prompt === undefined ? undefined : SILENT_PIPE_MS);
+  const given = args.prompt ?? (await piped?.text) ?? "";
+  if (!args.isStreamInput && given.trim() === "")
+    throw new UserError('There is no prompt. Give one: roocode -p "question", or on standard input.');
+  const interrupt = new AbortController();
+  const onSignal = () => interrupt.abort();
+  process.once("SIGINT", onSignal);
+  process.once("SIGTERM", onSignal);
+  output.onLost(onSignal);
   const surroundings = await readSurroundings(process.cwd(), process.env, args);
   let open = 0;
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume: args.resume,
     mcpConfig: args.mcpConfig,
-    onProblem: note,
+    onProblem: output.note,
     askUser: async () => {
       open += 1;
       return undefined;
     },
   });
-  for (const text of session.notes) note(text);
-  const interrupt = new AbortController();
-  const onSignal = () => interrupt.abort();
-  process.once("SIGINT", onSignal);
-  process.once("SIGTERM", onSignal);
-  // Without await the session would be closed before the run has ended.
-  return await printRun(session.agent.run({ message: await session.message(prompt) }, interrupt.signal), {
+  onId(session.id);
+  for (const text of session.notes) output.note(text);
+  const options: PrintOptions = {
     format: args.outputFormat,
     sessionId: session.id,
     agent: "main",
@@ -48,16 +71,58 @@ export async function printCommand(args: PrintArguments): Promise<number> {
     permissionMode: session.mode(),
     tools: session.tools.map((tool) => tool.name),
     mcpServers: session.mcpServers,
-    write: (text) => write("stdout", text),
-    note,
+    write: (text) => output.write("stdout", text),
+    note: output.note,
     openQuestions: () => open,
+    partial: args.includePartial ? new (await import("../partial-messages.ts")).PartialMessages(session.model()) : undefined,
     unsaved: () => session.session.unsaved,
-  });
+  };
+  const run = (message: UserMessage, isLater = false) => {
+    open = 0;
+    return printRun(session.agent.run({ message }, interrupt.signal), { ...options, isLater });
+  };
+  // Without await the session would be closed before the run has ended.
+  if (args.isStreamInput) return await (await import("./print-stream.ts")).printMessages(session, run, options, interrupt.signal);
+  return await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output));
 }
 
-async function readAll(input: NodeJS.ReadStream): Promise<string> {
-  if (input.isTTY) return "";
-  let text = "";
-  for await (const chunk of input.setEncoding("utf8")) text += chunk;
-  return text;
+/** What was piped stands behind the prompt that was given. */
+async function promptMessage(session: OpenedSession, prompt: string, piped: string | undefined, output: PrintOutput): Promise<UserMessage> {
+  if (piped === undefined)
+    output.note(
+      `Standard input said nothing for ${SILENT_PIPE_MS / 1000} s: the prompt goes out without it. Give </dev/null to skip the wait.`,
+    );
+  return session.message(piped?.trim() ? `${prompt}\n\n${piped}` : prompt);
+}
+
+function requireStreams({ prompt, outputFormat }: PrintArguments): void {
+  if (prompt !== undefined) throw new UserError("--input-format stream-json takes its messages from standard input: leave the prompt out.");
+  if (outputFormat !== "stream-json" && outputFormat !== "events")
+    throw new UserError("--input-format stream-json needs --output-format stream-json or events.");
+}
+
+/** Opened with the first word: the streams cost CPU that the way to the first request need not pay. */
+class PrintOutput {
+  #onLost: (() => void) | undefined;
+  #isOpen = false;
+  #isLost = false;
+
+  /** Told when nobody reads the answer any more. */
+  onLost(end: () => void): void {
+    this.#onLost = end;
+  }
+
+  readonly note = (text: string): void => this.write("stderr", `${text}\n`);
+
+  write(to: "stdout" | "stderr", text: string): void {
+    if (!this.#isOpen) {
+      this.#isOpen = true;
+      outliveOutput();
+      onLostReader(() => {
+        this.#isLost = true;
+        this.#onLost?.();
+      });
+    }
+    if (!this.#isLost) process[to].write(text);
+  }
 }

@@ -7,6 +7,10 @@ export type TalkArguments = GlobalFlags & {
   print: boolean;
   prompt: string | undefined;
   outputFormat: OutputFormat;
+  /** Messages come as JSON lines on standard input. */
+  isStreamInput?: boolean;
+  /** stream-json shows answers while they are written. */
+  includePartial?: boolean;
   maxTurns: number;
   resume: string | undefined;
   /** Go on with a copy of the session, which stays as it is. */
@@ -17,6 +21,7 @@ export type TalkArguments = GlobalFlags & {
 /** Gives the exit code. */
 export async function talk(args: TalkArguments): Promise<number> {
   if (args.fork) return talk({ ...args, fork: false, resume: await copyOf(args) });
+  if (args.isStreamInput && !args.print) throw new UserError("--input-format stream-json goes with -p.");
   if (args.print) return (await import("./print.ts")).printCommand(args);
   return (await import("./chat.ts")).chatCommand(args);
 }
