@@ -21,7 +21,7 @@ function inPieces(text: string, size: number): string[] {
   return text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
 }
 
-test("any interleaving of the pieces of several calls gives the same calls", async () => {
+test("I14: any interleaving of the pieces of several calls gives the same calls", async () => {
   const call = fc.record({
     name: fc.constantFrom("ReadFile", "Bash", "Grep"),
     input: fc.dictionary(fc.string(), fc.jsonValue()),

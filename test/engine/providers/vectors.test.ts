@@ -45,7 +45,7 @@ test("large arguments in small pieces cost time in proportion to their size", as
   expect(process.cpuUsage(started).user / 1000).toBeLessThan(5000);
 });
 
-test("any split of any stream gives the same events as the whole", async () => {
+test("I13: any split of any stream gives the same events as the whole", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...SMALL),
@@ -65,7 +65,7 @@ test("any split of any stream gives the same events as the whole", async () => {
   );
 });
 
-test("a stream that is cut at any byte ends in an error or in the whole message, never in a shortened call", async () => {
+test("I15: a stream that is cut at any byte ends in an error or in the whole message, never in a shortened call", async () => {
   for (const vector of SMALL) {
     const whole = (await parse(vector, vector.bytes)).at(-1);
     if (whole?.type !== "end") throw new Error(`${vector.id} has no end`);
