@@ -37,6 +37,8 @@ type Counters = {
   askedToSpeak: boolean;
   /** Since the last whole answer: a compaction that did not help is not tried again and again. */
   hasCompacted: boolean;
+  /** Why it did not help: says more than the server, should that refuse what could not be made smaller. */
+  refusal?: string;
 };
 
 /**
@@ -96,6 +98,10 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
         yield { type: "state", state: "calling" };
         const answer: Answer = yield* callModel(options, signal);
         counters.usage = addUsage(counters.usage, answer.usage);
+        if (isTooLong(answer) && counters.refusal !== undefined) {
+          state = finish("error", counters.refusal, { kind: "context_length", message: counters.refusal });
+          break;
+        }
         if (compactor && isTooLong(answer) && !counters.hasCompacted) {
           compactor.tooLong(answer.limitTokens);
           state = { type: "compacting", compactor, trigger: "overflow" };
@@ -103,7 +109,9 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
         }
         if (answer.message.content.length > 0) {
           counters.hasCompacted = false;
+          delete counters.refusal;
           if (answer.usage !== NO_USAGE) compactor?.observe(history, answer.usage);
+          for (const text of compactor?.takeNotices() ?? []) yield { type: "notice", text };
           history.push(answer.message);
           yield { type: "message", message: answer.message, usage: answer.usage };
         }
@@ -118,7 +126,10 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
         else if (trigger === "overflow" && !signal.aborted) {
           state = finish("error", outcome.refusal, { kind: "context_length", message: outcome.refusal });
           break;
-        } else if (!signal.aborted) yield { type: "notice", text: outcome.refusal };
+        } else if (!signal.aborted) {
+          counters.refusal = outcome.refusal;
+          yield { type: "notice", text: outcome.refusal };
+        }
         state = { type: "calling" };
         break;
       }

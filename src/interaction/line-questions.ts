@@ -47,8 +47,9 @@ export class LineQuestions {
     return asked;
   }
 
-  /** Answers the open question as if it had been typed. */
   answer(text: string): void {
+    if (this.#reader?.line !== "") return;
+    this.#terminal.output.write(`${text}\n`);
     this.#open?.settle(text);
   }
 

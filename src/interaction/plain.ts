@@ -105,6 +105,11 @@ export class PlainScreen {
     return this.#questions.ask(visible(question), signal, goesOn);
   }
 
+  /** Answers the open question as if it had been typed, unless something else has been. */
+  answer(text: string): void {
+    this.#questions.answer(text);
+  }
+
   /** Keys, and lines that are typed while nothing is asked. */
   listen(listener: InputListener): void {
     this.#questions.listen(listener);

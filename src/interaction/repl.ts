@@ -13,6 +13,7 @@ const TWICE_MS = 2_000;
 export async function runRepl(session: OpenedSession, screen: PlainScreen, queue: SteeringQueue, firstPrompt?: string): Promise<void> {
   let running: AbortController | undefined;
   let isOver = false;
+  let isAtPrompt = false;
   const lastHit = new Map<Key, number>();
   const isSecond = (key: Key): boolean => {
     const now = performance.now();
@@ -41,6 +42,13 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     return true;
   }
 
+  async function nextPrompt(): Promise<string | undefined> {
+    isAtPrompt = true;
+    const line = await screen.ask("> ", undefined, true);
+    isAtPrompt = false;
+    return line;
+  }
+
   function interrupt(): void {
     if (running && !running.signal.aborted) {
       screen.dim("Interrupting …");
@@ -59,6 +67,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     switch (key) {
       case "escape":
         if (running) interrupt();
+        else if (second && isAtPrompt) screen.answer("/rewind");
         break;
       case "interrupt":
         if (second) leave();
@@ -103,7 +112,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   try {
     let prompt = firstPrompt;
     while (!isOver) {
-      prompt ??= queue.take() ?? (await screen.ask("> ", undefined, true));
+      prompt ??= queue.take() ?? (await nextPrompt());
       if (prompt === undefined || isOver) break;
       const line = prompt;
       prompt = undefined;

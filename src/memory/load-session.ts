@@ -10,6 +10,8 @@ import { sessionLines } from "./session-lines.ts";
 
 const MAX_LINES_NAMED = 10;
 
+export type Checkpoint = Extract<SessionEntry, { type: "checkpoint" }>;
+
 export type LoadedSession = {
   header: SessionHeader;
   history: Message[];
@@ -20,6 +22,10 @@ export type LoadedSession = {
   /** US dollars; absent where the price of an answer is unknown. */
   cost?: number;
   name?: string;
+  /** How many messages of the person it holds. */
+  turns: number;
+  /** Snapshots of the files, those of turns that were gone back over left out. */
+  checkpoints: Checkpoint[];
   /** Time of the last entry. */
   lastAt: string;
   /** What had to be left out or answered, in words for the person. */
@@ -36,7 +42,7 @@ export function loadSession(path: string): { loaded: LoadedSession; added: Sessi
   const totals = new Totals(header);
   const damaged: number[] = [];
   const rebuilt = rebuildHistory(entries(path, reset, totals, damaged));
-  const { mail, usage, cost, name, lastAt } = totals;
+  const { mail, usage, cost, name, turns, checkpoints, lastAt } = totals;
   return {
     loaded: {
       header,
@@ -45,6 +51,8 @@ export function loadSession(path: string): { loaded: LoadedSession; added: Sessi
       usage,
       ...(cost === undefined ? {} : { cost }),
       ...(name === undefined ? {} : { name }),
+      turns,
+      checkpoints,
       lastAt,
       notes: [...damagedNote(damaged), ...rebuilt.notes],
     },
@@ -94,9 +102,10 @@ function* entries(path: string, reset: number, totals: Totals, damaged: number[]
   }
 }
 
-/** Results are most of a file and say nothing about usage, mail or name. */
+/** Results are most of a file and say nothing that counts. */
 function mayCount(line: Buffer): boolean {
-  return hasType(line, "name") || (!hasType(line, "tool_result") && (line.includes('"usage":') || line.includes('"mail":')));
+  if (hasType(line, "name", "checkpoint")) return true;
+  return !hasType(line, "tool_result") && ['"usage":', '"mail":', '"turn":'].some((key) => line.includes(key));
 }
 
 class Totals {
@@ -104,6 +113,8 @@ class Totals {
   usage: Usage = NO_USAGE;
   cost: number | undefined = 0;
   name: string | undefined;
+  turns = 0;
+  checkpoints: Checkpoint[] = [];
   lastAt: string;
 
   constructor(header: SessionHeader) {
@@ -113,6 +124,13 @@ class Totals {
   take(entry: SessionEntry): void {
     if (typeof entry.at === "string") this.lastAt = entry.at;
     if (entry.type === "name") this.name = entry.name;
+    if (entry.type === "checkpoint") this.checkpoints.push(entry);
+    if (entry.type === "message" && entry.turn !== undefined) this.turns = entry.turn;
+    if (entry.type === "rewind" && entry.turn !== undefined) {
+      const { turn } = entry;
+      this.turns = turn - 1;
+      this.checkpoints = this.checkpoints.filter((checkpoint) => checkpoint.turn < turn);
+    }
     if ("mail" in entry && entry.mail) for (const id of entry.mail) this.mail.add(id);
     if (!("usage" in entry) || !entry.usage) return;
     this.usage = addUsage(this.usage, entry.usage);

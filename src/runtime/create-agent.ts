@@ -35,8 +35,8 @@ export type AgentParts = {
   fireHook?: FireHook | undefined;
   mend?: LoopOptions["mend"];
   overBudget?: LoopOptions["overBudget"];
-  /** Of an agent whose steps can be undone. */
-  checkpoints?: Checkpoints | undefined;
+  /** Of an agent whose steps can be undone; opened with the first call that may change files. */
+  checkpoints?: (() => Promise<Checkpoints>) | undefined;
   /** How many messages of the person the session holds. */
   turns?: number;
   /** Of a session that goes on: sent again as they were. */
@@ -62,6 +62,9 @@ export type SessionAgent = Agent & {
 export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   const { session, spending } = parts;
   const history = [...spec.history];
+  let { model } = parts;
+  let turns = parts.turns ?? 0;
+  let checkpoints: Checkpoints | undefined;
   const base = {
     system: spec.system,
     toolSpecs: parts.toolSpecs ?? toApiFormat(spec.tools),
@@ -76,14 +79,14 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       tools: new Map(spec.tools.map((tool) => [tool.name, tool])),
       authorize: parts.authorize,
       ...(parts.fireHook ? { fireHook: parts.fireHook } : {}),
-      beforeChange: async ({ kind, paths = [] }: Access) =>
-        parts.checkpoints?.before(kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []),
+      beforeChange: async ({ kind, paths = [] }: Access) => {
+        checkpoints ??= await parts.checkpoints?.();
+        await checkpoints?.before(turns, kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []);
+      },
       shrink: (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) =>
         spill(parts.spillFolder, call, result, maxCharacters),
     },
   };
-  let { model } = parts;
-  let turns = parts.turns ?? 0;
 
   async function* kept(events: AsyncIterable<AgentEvent>, input?: AgentInput): AsyncGenerator<AgentEvent> {
     const before = spending.cost;
@@ -92,10 +95,10 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       const isInput = event.type === "message" && event.message === input?.message;
       await record(session, priced, history, isInput ? turns : undefined);
       // Beside the next model call: who changes files next waits for it.
-      if (event.type === "round_end") parts.checkpoints?.after().catch(() => undefined);
+      if (event.type === "round_end") void checkpoints?.after(turns);
       yield priced;
     }
-    await parts.checkpoints?.after();
+    await checkpoints?.after(turns);
   }
 
   return {
@@ -106,7 +109,6 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     run(input: AgentInput, signal: AbortSignal) {
       const { client, id, maxTokens, compactor } = model;
       turns += 1;
-      parts.checkpoints?.startTurn(turns);
       return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input);
     },
     compact(focus, signal) {

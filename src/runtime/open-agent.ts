@@ -1,6 +1,7 @@
 import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { Environment } from "../engine/system-prompt.ts";
+import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import type { LoadedSession } from "../memory/load-session.ts";
 import { createSession, type OnProblem, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
 import { readHeader } from "../memory/session-head.ts";
@@ -13,6 +14,10 @@ import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
+import { costCap } from "./max-cost.ts";
+import { historyMender } from "./mend-history.ts";
+import { openCheckpoints } from "./open-checkpoints.ts";
+import { openCompactor } from "./open-compactor.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
 import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
@@ -32,6 +37,12 @@ export type AgentRequest = {
   system: (environment: Environment) => string;
   tools: (parts: { shell: ShellState; bash: BashOptions; mail: ReadonlySet<string> }) => readonly Tool[];
   pending?: () => Promise<Pending | undefined>;
+  /** A sentence once no more may be spent; asked before each model call. */
+  overBudget?: () => Promise<string | undefined>;
+  /** Reminders that a compaction puts into the new history, as they are then. */
+  preserve?: () => Promise<string[]>;
+  /** What its steps do to files can be undone. */
+  isUndoable?: boolean;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
   /** Added to what commands see, for example an identity for git. */
@@ -48,7 +59,8 @@ export type OpenedAgent = AsyncDisposable & {
   /** Id of the model that it was opened with. */
   model: string;
   /** Another model goes on with the conversation; gives its full name, or throws UserError. */
-  useModel(name: string): string;
+  useModel(name: string): { name: string; notice: string | undefined };
+  checkpoints(): Promise<Checkpoints>;
   tools: readonly ToolSpec[];
   permissions: Permissions;
   memory: AgentMemory;
@@ -118,13 +130,26 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       onProblem,
     );
   const spending = new Spending();
-  const inUse = (one: SelectedModel): ModelInUse => ({
+  const fallback = fallbackOf(surroundings, choose);
+  const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.
-    client: withRetry(one.client, { longWaits: request.askHuman !== undefined }),
-    id: one.model,
-    maxTokens: one.maxOutputTokens,
-    pricesOf: (model) => (model === one.model ? one.prices : undefined),
-  });
+    const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
+    const preserve = async () => [...(await memory.instructionReminders()), ...((await request.preserve?.()) ?? [])];
+    return {
+      client,
+      id: one.model,
+      maxTokens: one.maxOutputTokens,
+      compactor: openCompactor(one, client, { system, toolSpecs, cwd: () => shell.cwd, permissions, preserve }),
+      pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
+    };
+  };
+  const tell = onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const open = () => openCheckpoints(surroundings, { session, earlier: old?.loaded.checkpoints ?? [], onProblem: tell });
+  let opening: Promise<Checkpoints> | undefined;
+  const checkpoints = () => {
+    opening ??= open();
+    return opening;
+  };
   const agent = createAgent(
     {
       name: request.name,
@@ -140,6 +165,10 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     {
       model: inUse(selected),
       spending,
+      overBudget: request.overBudget ?? costCap(surroundings.flags.maxCost, spending, { id: selected.model, prices: selected.prices }),
+      mend: historyMender(session, env.ROOCODE_STRICT === "1"),
+      checkpoints: request.isUndoable ? checkpoints : undefined,
+      turns: old?.loaded.turns ?? 0,
       authorize: permissions.authorize,
       session,
       spillFolder,
@@ -155,8 +184,9 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     useModel(name) {
       const next = choose(name);
       agent.useModel(inUse(next));
-      return `${next.provider}/${next.model}`;
+      return { name: `${next.provider}/${next.model}`, notice: next.notice };
     },
+    checkpoints,
     tools: toolSpecs,
     permissions,
     memory,
@@ -169,6 +199,12 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       lock[Symbol.dispose]();
     },
   };
+}
+
+/** Its requests go elsewhere when the model does not answer; the settings or a flag name it. */
+function fallbackOf({ flags, settings }: Surroundings, choose: (name: string) => SelectedModel): SelectedModel | undefined {
+  const name = flags.fallbackModel ?? settings.fallbackModel;
+  return name === undefined ? undefined : choose(name);
 }
 
 /** A fork's conversation names large results that lie with its parents. */

@@ -15,6 +15,7 @@ import { openMemories } from "./agent-memory.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import { PlanModeNotice } from "./plan-mode.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -59,6 +60,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const id = old?.id ?? randomUUID();
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
+  const planMode = new PlanModeNotice();
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   const opened = await openAgent(surroundings, {
@@ -75,6 +77,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const steering = options.steering?.();
       return steering === undefined ? undefined : { reminder: "", mail: [], steering };
     },
+    preserve: async () => planMode.now(mode),
+    isUndoable: true,
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
@@ -83,7 +87,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   const opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
-  const learner = onRemembered && settings.autoMemory !== false ? await openLearner(surroundings, opened, onRemembered) : undefined;
+  const learner =
+    onRemembered && settings.autoMemory !== false ? await openLearner(surroundings, opened.spending, onRemembered) : undefined;
   let isFirst = true;
   let { model } = opened;
   return {
@@ -95,8 +100,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     model: () => model,
     useModel(name) {
-      model = opened.useModel(name);
-      return model;
+      const next = opened.useModel(name);
+      model = next.name;
+      return next;
     },
     toBackground: () => opened.shell.toBackground(),
     mcpServers: mcp.status,
@@ -114,7 +120,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const reminder = isFirst && opening ? opening.blocks : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
-      return { role: "user", content: [...reminder, { type: "text", text }, ...place] };
+      const notice = planMode.next(mode);
+      const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
+      return { role: "user", content: [...reminder, { type: "text", text }, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();

@@ -31,6 +31,8 @@ export type PermissionOptions = PermissionScope & {
 
 export type Permissions = {
   authorize: Authorize;
+  /** Whether a file may be read without a question; leaves no line in the audit log. */
+  mayRead: (path: string) => Promise<boolean>;
   maskSecrets: (text: string) => string;
   /** The rules that "always" would write, as shown to the person; undefined where it is not offered. */
   alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
@@ -46,26 +48,33 @@ export async function createPermissions(surroundings: Surroundings, options: Per
   const { rules, warnings, isTrusted, addDirs } = await projectRules(surroundings);
   const narrowest = (request: PermissionRequest, decision: PermissionDecision, root = options.root) =>
     narrowestRules(request, decision, { root, home });
+  const context = {
+    root: options.root,
+    cwd: options.cwd,
+    home,
+    dataFolder: data.root,
+    extraRoots: [...addDirs, ...(options.extraRoots ?? [])],
+    readRoots: memoryFolders(surroundings).map(({ path }) => path),
+    mode: options.mode,
+    rules,
+    isTrusted,
+    ...(options.granted ? { granted: options.granted } : {}),
+    ...(options.team ? { team: options.team } : {}),
+    isHeadless: options.askHuman === undefined,
+  };
+  const unasked = createAuthorize({ context: { ...context, isHeadless: true } });
   return {
     authorize: createAuthorize({
-      context: {
-        root: options.root,
-        cwd: options.cwd,
-        home,
-        dataFolder: data.root,
-        extraRoots: [...addDirs, ...(options.extraRoots ?? [])],
-        readRoots: memoryFolders(surroundings).map(({ path }) => path),
-        mode: options.mode,
-        rules,
-        isTrusted,
-        ...(options.granted ? { granted: options.granted } : {}),
-        ...(options.team ? { team: options.team } : {}),
-        isHeadless: options.askHuman === undefined,
-      },
+      context,
       ...(options.askHuman ? { askHuman: options.askHuman } : {}),
       record: auditFile(options.auditPath ?? join(data.log, "audit.jsonl")),
       writeAlways: (found) => addLocalRules(localConfig, found),
     }),
+    mayRead: async (path) => {
+      const access = { kind: "read", subject: path, paths: [path] } as const;
+      const { decision } = await unasked({ agent: options.agent, tool: "ReadFile", access }, new AbortController().signal);
+      return decision === "allow";
+    },
     maskSecrets,
     alwaysRule: async (request, decision) => {
       const found = narrowest(request, decision);

@@ -21,6 +21,7 @@ export const TeamSchema = z.object({
  */
 export const SettingsSchema = z.looseObject({
   model: z.string().optional(),
+  fallbackModel: z.string().optional(),
   providers: ProvidersSchema.optional(),
   permissionMode: z.enum(PERMISSION_MODES).optional(),
   permissions: z.looseObject({}).optional(),
@@ -35,5 +36,5 @@ export const SettingsSchema = z.looseObject({
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
-  "model" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team" | "autoMemory"
+  "model" | "fallbackModel" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team" | "autoMemory"
 >;

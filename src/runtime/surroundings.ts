@@ -17,6 +17,9 @@ export type GlobalFlags = {
   addDir?: readonly string[] | undefined;
   trust?: boolean | undefined;
   debug?: boolean | undefined;
+  /** US dollars that the conversation, or all agents of a team together, may cost. */
+  maxCost?: number | undefined;
+  fallbackModel?: string | undefined;
 };
 
 /** Where an agent runs and what is in force there; read once at the start. */

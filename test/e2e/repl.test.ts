@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../../src/interaction/demo/conversation.ts";
 import { eventually } from "../support/eventually.ts";
@@ -113,5 +115,47 @@ describe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.sees("There is no command /nonsense.");
     await repl.type("/cost");
     await repl.sees(/\d+ tokens in/);
+  });
+
+  test("/rewind brings files back, by whatever they were changed, leaves the person's own alone, and the conversation goes on from there", async () => {
+    const script = inOrder(
+      { calls: [{ name: "Bash", input: { command: "printf changed > README.md; printf made > made.txt" } }] },
+      { text: "First done." },
+      { calls: [{ name: "Bash", input: { command: "printf again > README.md" } }] },
+      { text: "Second done." },
+      { text: "Other way." },
+    );
+    await using repl = await openRepl(({ steps, ...rest }) => {
+      const isAfter = steps.some((step) => step.type === "words" && step.text === "third");
+      return isAfter ? { text: "Other way." } : script({ steps, ...rest });
+    }, BYPASS);
+    const before = await readFile(join(repl.home.repo, "README.md"), "utf8");
+    await repl.type("first");
+    await repl.sees("First done.");
+    await repl.prompt();
+    await writeFile(join(repl.home.repo, "mine.txt"), "the person's");
+    await repl.type("second");
+    await repl.sees("Second done.");
+    await repl.prompt();
+    await repl.key("Escape");
+    await setTimeout(100);
+    await repl.key("Escape");
+    await repl.sees("2  second");
+    await repl.type("1");
+    await repl.sees("~ README.md");
+    await repl.sees("+ made.txt");
+    await repl.sees(/stay as they are:\s+\+ mine.txt/);
+    await repl.type("b");
+    await repl.sees("The conversation is what it was before message 1.");
+    expect(await readFile(join(repl.home.repo, "README.md"), "utf8")).toBe(before);
+    expect(existsSync(join(repl.home.repo, "made.txt"))).toBe(false);
+    expect(await readFile(join(repl.home.repo, "mine.txt"), "utf8")).toBe("the person's");
+    await repl.type("third");
+    await repl.sees("Other way.");
+    expect(JSON.parse(repl.model.proxy.captures.at(-1)?.body ?? "").messages).toHaveLength(1);
+    const [session = ""] = await repl.home.sessions();
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+    await assertSessionLegal(session);
   });
 });

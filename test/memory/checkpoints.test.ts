@@ -42,10 +42,9 @@ const turns = new WeakMap<Checkpoints, number>();
 async function turn(checkpoints: Checkpoints, work: () => Promise<unknown>, path?: string): Promise<void> {
   const number = (turns.get(checkpoints) ?? 0) + 1;
   turns.set(checkpoints, number);
-  checkpoints.startTurn(number);
-  await checkpoints.before(path === undefined ? [] : [path]);
+  await checkpoints.before(number, path === undefined ? [] : [path]);
   await work();
-  await checkpoints.after();
+  await checkpoints.after(number);
 }
 
 async function rewind(checkpoints: Checkpoints, to: number) {
@@ -118,8 +117,7 @@ describe("checkpoints", () => {
     await using p = await project({ "a.txt": "0", "b.txt": "0" });
     const first = p.open();
     await turn(first, () => p.write("a.txt", "1"));
-    first.startTurn(2);
-    await first.before();
+    await first.before(2);
     await p.write("b.txt", "half");
     const second = p.open(p.entries);
     expect(await rewind(second, 1)).toEqual({ restored: ["a.txt"], foreign: ["b.txt"], left: [] });

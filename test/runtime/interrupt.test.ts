@@ -34,7 +34,7 @@ const SCRIPT: readonly Answer[] = [
 ];
 
 describe("I9: an interrupt at any event leaves a legal history in which each started call has exactly one result", () => {
-  test.each(PROTOCOLS)("over %s", { timeout: 60_000 }, async (protocol) => {
+  test.each(PROTOCOLS)("over %s", { timeout: 180_000 }, async (protocol) => {
     await using model = await fakeModel(inOrder(...SCRIPT));
     await using home = await testHome();
     const env = { HOME: home.home, PATH: process.env.PATH ?? "", ...model.env(protocol) };

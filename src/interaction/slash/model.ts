@@ -7,7 +7,8 @@ export const modelCommand: SlashCommand = {
   describe: "Which model answers; another one goes on with the same conversation",
   async run(argument, { session, print }) {
     try {
-      print(`Model ${argument === "" ? session.model() : session.useModel(argument)}.`);
+      const notice = argument === "" ? undefined : session.useModel(argument).notice;
+      print(`Model ${session.model()}.${notice ? ` ${notice}` : ""}`);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       print(error.message);

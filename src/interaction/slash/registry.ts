@@ -8,6 +8,8 @@ import { modeCommand } from "./mode.ts";
 import { modelCommand } from "./model.ts";
 import { queueCommand } from "./queue.ts";
 import { rememberCommand } from "./remember.ts";
+import { renameCommand } from "./rename.ts";
+import { rewindCommand } from "./rewind.ts";
 
 const exit = (name: string): SlashCommand => ({ name, describe: "End the session; it can be gone on with", run: async () => "exit" });
 
@@ -34,6 +36,8 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
   queueCommand,
   exit("quit"),
   rememberCommand,
+  renameCommand,
+  rewindCommand,
 ];
 
 /** Undefined for text that is no command: a path such as /etc/hosts, or a sentence. */

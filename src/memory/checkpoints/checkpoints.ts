@@ -21,7 +21,6 @@ export class Checkpoints {
   readonly #append: (entry: Entry) => Promise<void>;
   readonly #steps: Step[];
   readonly #onProblem: (text: string) => void;
-  #turn = 0;
   #isBroken = false;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -38,27 +37,23 @@ export class Checkpoints {
     this.#steps = stepsOf(earlier);
   }
 
-  startTurn(turn: number): void {
-    this.#turn = turn;
-  }
-
   /** Before the first call of a round that may change files; waits for what is still being looked at. Paths are absolute. */
-  async before(paths: readonly string[] = []): Promise<void> {
+  async before(turn: number, paths: readonly string[] = []): Promise<void> {
     await this.#step(async () => {
       for (const path of paths) this.#store.name(path);
       const open = this.#steps.at(-1);
-      if (open && open.after === undefined && open.turn === this.#turn) return;
-      const step: Step = { turn: this.#turn, before: await this.#store.take() };
+      if (open && open.after === undefined && open.turn === turn) return;
+      const step: Step = { turn, before: await this.#store.take() };
       this.#steps.push(step);
       await this.#append({ type: "checkpoint", at: new Date().toISOString(), id: step.before, turn: step.turn, phase: "before" });
     });
   }
 
   /** After the round; may run beside the next model call. */
-  async after(): Promise<void> {
+  async after(turn: number): Promise<void> {
     await this.#step(async () => {
       const open = this.#steps.at(-1);
-      if (!open || open.after !== undefined || open.turn !== this.#turn) return;
+      if (!open || open.after !== undefined || open.turn !== turn) return;
       open.after = await this.#store.take();
       await this.#append({ type: "checkpoint", at: new Date().toISOString(), id: open.after, turn: open.turn, phase: "after" });
     });

@@ -22,38 +22,45 @@ export type SnapshotIndex = { index: string; env: NodeJS.ProcessEnv; modes: File
 /** Makes the store where there is none, and the session's index in it. */
 export async function openSnapshotIndex(options: SnapshotOptions): Promise<SnapshotIndex> {
   const { store, root, session, isRepository } = options;
-  const userGit = isRepository ? await gitText(root, ["rev-parse", "--path-format=absolute", "--git-common-dir"]) : undefined;
-  await makeStore(store, root, userGit);
+  const user = isRepository ? await userGit(root) : undefined;
+  await makeStore(store, user);
   const index = join(store, `index-${session}`);
   const env = {
     GIT_DIR: store,
     GIT_WORK_TREE: root,
     GIT_INDEX_FILE: index,
     // What the user's git holds already is not stored twice.
-    ...(userGit ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: join(userGit, "objects") } : {}),
+    ...(user ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: join(user.folder, "objects") } : {}),
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_CONFIG_SYSTEM: "/dev/null",
   };
   const isNew = !existsSync(index);
-  if (isNew && userGit) await copyUserIndex(root, index);
+  if (isNew && user) await copyUserIndex(root, user, index);
   const modes = new FileModes(`${index}.modes.json`);
   await modes.load();
-  if (isNew) {
-    const listed = await gitText(root, ["ls-files", "-z"], { env });
-    await modes.noteAll(root, listed.split("\0"));
-  }
+  if (isNew) await modes.noteAll(root, (await gitText(root, ["ls-files", "-z"], { env })).split("\0"));
   return { index, env, modes };
 }
 
-async function makeStore(store: string, root: string, userGit: string | undefined): Promise<void> {
-  if (!existsSync(join(store, "HEAD"))) {
-    const format = userGit ? await gitText(root, ["rev-parse", "--show-object-format"]) : "sha1";
+/** Paths are absolute. */
+type UserGit = { folder: string; index: string; attributes: string; format: string };
+
+async function userGit(root: string): Promise<UserGit> {
+  const asked = ["--git-common-dir", "--git-path", "index", "--git-path", "info/attributes", "--show-object-format"];
+  const lines = (await gitText(root, ["rev-parse", "--path-format=absolute", ...asked])).split("\n");
+  const [folder = "", index = "", attributes = "", format = "sha1"] = lines;
+  return { folder, index, attributes, format };
+}
+
+async function makeStore(store: string, user: UserGit | undefined): Promise<void> {
+  if (!existsSync(join(store, "info", "attributes"))) {
     await mkdir(store, { recursive: true, mode: 0o700 });
-    await gitText(store, ["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, store]);
+    await gitText(store, ["init", "--quiet", "--bare", "--template=", `--object-format=${user?.format ?? "sha1"}`, store]);
+    // It has a work tree, but elsewhere and by environment.
     await gitText(store, ["--git-dir", store, "config", "core.bare", "false"]);
     await writeAtomic(join(store, "info", "attributes"), BYTE_TRUE);
   }
-  const excluded = userGit && (await readTextOrUndefined(join(userGit, "info", "exclude")));
+  const excluded = user && (await readTextOrUndefined(join(user.folder, "info", "exclude")));
   if (excluded !== undefined) await writeAtomic(join(store, "info", "exclude"), excluded);
 }
 
@@ -61,19 +68,17 @@ async function makeStore(store: string, root: string, userGit: string | undefine
  * The user's index knows which files are as they were, so that only the others are read. Not where git turns bytes into others
  * on their way in (what it stored is not what lies there), nor in the middle of a merge.
  */
-async function copyUserIndex(root: string, index: string): Promise<void> {
-  const [path, attributes, crlf, own, unmerged] = await Promise.all([
-    gitText(root, ["rev-parse", "--path-format=absolute", "--git-path", "index"]),
+async function copyUserIndex(root: string, user: UserGit, index: string): Promise<void> {
+  const [attributes, settings, unmerged] = await Promise.all([
     gitText(root, ["ls-files", "--", ":(top,glob)**/.gitattributes"]),
     git(root, ["config", "--get-regexp", "^core\\.(autocrlf|attributesfile)$"]),
-    gitText(root, ["rev-parse", "--path-format=absolute", "--git-path", "info/attributes"]),
     gitText(root, ["ls-files", "-u"]),
   ]);
-  const isConverted = attributes !== "" || /autocrlf (true|input)|attributesfile/i.test(crlf.stdout) || existsSync(own);
+  const isConverted = attributes !== "" || /autocrlf (true|input)|attributesfile/i.test(settings.stdout) || existsSync(user.attributes);
   if (isConverted || unmerged !== "") return;
   try {
-    const { atimeMs, mtimeMs } = await stat(path);
-    await copyFile(path, index);
+    const { atimeMs, mtimeMs } = await stat(user.index);
+    await copyFile(user.index, index);
     // git reads again what changed in the second in which its index was written: the copy must not look newer.
     await utimes(index, Math.floor(atimeMs / 1000), Math.floor(mtimeMs / 1000));
   } catch (error) {
