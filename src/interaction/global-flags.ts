@@ -8,6 +8,8 @@ const FlagsSchema = z.object({
   addDir: z.array(z.string()).optional(),
   trust: z.boolean().optional(),
   debug: z.boolean().optional(),
+  maxCost: z.number().optional(),
+  fallbackModel: z.string().optional(),
 });
 
 /** The flags that every command takes; yargs does not type them in nested commands. */

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import { resultText, type ToolResult } from "../protocol/tool.ts";
+import { retryText } from "../team/agent-presence.ts";
 import { compactedText } from "./compacted-text.ts";
 import { type InputListener, LineQuestions } from "./line-questions.ts";
 import { endText } from "./print.ts";
@@ -61,9 +62,7 @@ export class PlainScreen {
         this.#result(event.result, who === "", prefix);
         break;
       case "retry":
-        this.dim(
-          `${prefix}${event.reason ?? `${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs / 100) / 10} s`}`,
-        );
+        this.dim(`${prefix}${retryText(event)}`);
         break;
       case "attempt_reset":
       case "notice":

@@ -1,6 +1,7 @@
 import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
 import type { Message } from "../protocol/message.ts";
 import { addUsage, NO_USAGE, type Usage } from "../protocol/model.ts";
+import { retryText } from "../team/agent-presence.ts";
 import { compactedText } from "./compacted-text.ts";
 import { exitCodeOf } from "./output.ts";
 
@@ -56,8 +57,7 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
         if (options.format === "stream-json") line(resultLine(event, options));
         break;
       case "retry":
-        if (options.format !== "events")
-          options.note(event.reason ?? `${event.kind}: retry ${event.attempt} of ${event.max} in ${Math.round(event.delayMs)} ms`);
+        if (options.format !== "events") options.note(retryText(event));
         break;
       case "notice":
         if (options.format !== "events") options.note(event.text);
@@ -146,7 +146,7 @@ function resultLine({ call, result }: Extract<AgentEvent, { type: "tool_result" 
   return { type: "user", message: { role: "user", content: [block] }, parent_tool_use_id: null, session_id: options.sessionId };
 }
 
-function wireUsage(usage: Usage): unknown {
+export function wireUsage(usage: Usage): unknown {
   return {
     input_tokens: usage.input,
     output_tokens: usage.output,

@@ -121,7 +121,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       running = new AbortController();
       const { signal } = running;
       if (!readSlash(line)) {
-        const events = session.agent.run({ message: session.message(line) }, signal);
+        const events = session.agent.run({ message: await session.message(line) }, signal);
         for await (const event of session.learner?.watch(line, events) ?? events) screen.event(event);
       } else {
         const whole = running;

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../protocol/agent.ts";
-import type { TeamStep } from "../protocol/team.ts";
+import { LEAD, type TeamStep } from "../protocol/team.ts";
 import type { TeamScreen } from "../runtime/run-team.ts";
+import { retryText } from "../team/agent-presence.ts";
 import type { PlainScreen } from "./plain.ts";
 
 /** The lead's terminal: its own talk, its team's steps, everybody's questions. */
@@ -26,9 +27,9 @@ export function plainTeamScreen(screen: PlainScreen): TeamScreen {
   };
 }
 
-/** Of a teammate inside this process only what is not in the team's steps: its calls and its words. */
+/** Of a teammate inside this process only what does not come by the team's log: its calls and its words. */
 function memberEvent(screen: PlainScreen, name: string, event: AgentEvent): void {
-  if (event.type === "tool_use" || event.type === "message" || event.type === "retry" || event.type === "notice") screen.event(event, name);
+  if (event.type === "tool_use" || event.type === "message" || event.type === "notice") screen.event(event, name);
 }
 
 /** For `-p`: steps and notes on stderr, nobody is asked. */
@@ -37,9 +38,15 @@ export function headlessTeamScreen(
   onEvent: (event: AgentEvent) => void,
   onQuestion: () => void,
 ): TeamScreen {
+  const wait = (agent: string, event: AgentEvent) => {
+    if (event.type === "retry") write(`${agent}: ${retryText(event)}`);
+  };
   return {
-    event: onEvent,
-    integrator: () => undefined,
+    event: (event) => {
+      onEvent(event);
+      wait(LEAD, event);
+    },
+    integrator: (event) => wait("integrator", event),
     status: () => undefined,
     note: write,
     step: (step) => {

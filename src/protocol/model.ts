@@ -67,6 +67,26 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** `cost` in US dollars; absent where the price of a part is unknown. */
+export type Spent = { usage: Usage; cost?: number };
+export const NOTHING_SPENT: Spent = { usage: NO_USAGE, cost: 0 };
+
+export function addSpent(a: Spent, b: Spent): Spent {
+  const usage = addUsage(a.usage, b.usage);
+  return a.cost === undefined || b.cost === undefined ? { usage } : { usage, cost: a.cost + b.cost };
+}
+
+/** What came between two looks at one count. */
+export function spentSince(now: Spent, before: Spent): Spent {
+  const usage: Usage = {
+    input: now.usage.input - before.usage.input,
+    output: now.usage.output - before.usage.output,
+    cacheRead: now.usage.cacheRead - before.usage.cacheRead,
+    cacheWrite: now.usage.cacheWrite - before.usage.cacheWrite,
+  };
+  return now.cost === undefined || before.cost === undefined ? { usage } : { usage, cost: now.cost - before.cost };
+}
+
 /** US dollars for a million tokens. */
 export type Prices = { input: number; output: number; cacheRead: number; cacheWrite: number };
 

@@ -1,4 +1,5 @@
 import type { AgentEvent } from "./agent.ts";
+import type { Spent } from "./model.ts";
 import type { PermissionMode, PermissionRequest } from "./permission.ts";
 
 export const LEAD = "lead";
@@ -43,6 +44,8 @@ export type TeamConfig = {
   lead?: { process: ProcessIdentity; permissionMode: PermissionMode; model?: string };
   backend?: { kind: BackendKind; reason: string };
   merge?: boolean;
+  /** US dollars that all agents of the team together may cost. */
+  maxCost?: number;
 };
 
 export type TeamMessage =
@@ -99,6 +102,8 @@ export type TeamTask = {
   commit?: string;
   noChange?: true;
   note?: string;
+  /** By its owner from claim to completion, that of earlier completions included. */
+  spent?: Spent;
   /** `epoch` is the revision at which it was claimed: a completion with an older one is refused. */
   claim?: { owner: string; epoch: number; pid: number; startedAt: string };
 };
@@ -116,8 +121,10 @@ export interface TaskList {
 }
 
 export type MemberStatus = "starting" | "busy" | "waiting" | "idle" | "stopped" | "failed" | "dead" | "unreachable";
-export type AgentState = { name: string; status: MemberStatus; detail?: string; at: string };
+/** `spent`: of all its runs; the lead's holds what its integrators took. */
+export type AgentState = { name: string; status: MemberStatus; detail?: string; at: string; spent?: Spent };
 export interface Presence {
+  /** Replaces the member's record, in the order of the calls; without `spent`, what was said of that stays. */
   beat(state: AgentState): Promise<void>;
   /** What each member last said, corrected by what is true: a process that is gone is `dead`. */
   list(): Promise<AgentState[]>;

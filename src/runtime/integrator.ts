@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
-import type { AgentEvent, LoopComplete, Pending } from "../protocol/agent.ts";
+import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
 import { userText } from "../protocol/message.ts";
+import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type TeamBus, type TeamStep } from "../protocol/team.ts";
 import type { IntegratorJob } from "../team/converge/converge.ts";
@@ -16,26 +18,39 @@ import { grepTool } from "../tools/builtin/grep.ts";
 import { readFileTool } from "../tools/builtin/read-file.ts";
 import { FileState } from "../tools/file-state.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
+import type { LeadSide } from "./lead.ts";
 import { openAgent } from "./open-agent.ts";
+import type { Spending } from "./spending.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { teamReminders } from "./team-reminders.ts";
 
 export const INTEGRATOR = "integrator";
 const INTEGRATOR_TURNS = 100;
 
-export type IntegratorOptions = {
+export type IntegratorOptions = LeadSide & {
   surroundings: Surroundings;
   bus: TeamBus;
   teamFolder: string;
   mode: PermissionMode;
   model?: string | undefined;
-  /** The lead's mail: while Converge runs, it is read here. */
-  pending: () => Promise<Pending | undefined>;
-  acknowledge: (ids: readonly string[]) => Promise<void>;
+  /** Of all integrators of the team. */
+  spending: Spending;
   askHuman?: AskHuman | undefined;
   askUser: AskUser;
   onEvent: (event: AgentEvent) => void;
   onStep: (step: TeamStep) => void;
 };
+
+/** By the integrators of this team's earlier processes: each has a session of its own. */
+export async function integratorsSpent(teamFolder: string): Promise<Spent> {
+  const folder = join(teamFolder, "sessions");
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith(`${INTEGRATOR}-`) && name.endsWith(".jsonl"));
+  if (names.length === 0) return NOTHING_SPENT;
+  const { loadSession } = await import("../memory/load-session.ts");
+  const sessions = names.map((name) => loadSession(join(folder, name)).loaded);
+  // A teammate may have such a name; its header tells.
+  return sessions.filter(({ header }) => header.agent === INTEGRATOR).reduce<Spent>((sum, one) => addSpent(sum, one), NOTHING_SPENT);
+}
 
 /** The lead's integrator: the same loop in a conversation of its own, bounded to the integration worktree. */
 export async function runIntegrator(job: IntegratorJob, options: IntegratorOptions, signal: AbortSignal): Promise<LoopComplete> {
@@ -63,6 +78,9 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
       askUserTool(options.askUser),
     ],
     pending: options.pending,
+    overBudget: options.overBudget,
+    preserve: () => teamReminders(bus, INTEGRATOR, "integrator"),
+    spending: options.spending,
     askHuman: options.askHuman,
     shellEnv: { ...(await identity(job.worktree)), ...commandMark({ worktreePath: job.worktree }) },
     scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
@@ -72,6 +90,7 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
     if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0)
       await options.acknowledge(event.mail);
     if (event.type === "loop_complete") end = event;
+    options.observe(event, INTEGRATOR);
     options.onEvent(event);
   }
   if (!end) throw new Error("The integrator's loop ended without loop_complete.");

@@ -5,8 +5,10 @@ import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
+import { addSpent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type MemberStatus, type TeamConfig, type TeammateInfo, type TeamStep } from "../protocol/team.ts";
+import { AgentPresence } from "../team/agent-presence.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import type { FileBus } from "../team/bus/file/open.ts";
 import { namesIn } from "../team/bus/file/revisions.ts";
@@ -23,7 +25,10 @@ import { firstInput } from "./agent-memory.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { memberTools } from "./member-tools.ts";
 import { openAgent } from "./open-agent.ts";
+import type { Spending } from "./spending.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { requirePrice, teamBudget } from "./team-budget.ts";
+import { teamReminders } from "./team-reminders.ts";
 import { workTools } from "./toolset.ts";
 
 const LEAD_TURNS = 200;
@@ -49,13 +54,20 @@ export type LeadRequest = {
   maxRunning: number;
   /** What a lead that goes on reads first. */
   resumeNote?: string;
-  converge: (guidance: string | undefined, mail: LeadMail, signal: AbortSignal) => Promise<ConvergeReport>;
+  /** Of the integrators, who count as the lead. */
+  integrators: Spending;
+  converge: (guidance: string | undefined, lead: LeadSide, signal: AbortSignal) => Promise<ConvergeReport>;
   onStep: (step: TeamStep) => void;
   screen: LeadScreen;
 };
 
-/** The lead's box, for the integrator that reads it while Converge runs. */
-type LeadMail = { pending: () => ReturnType<typeof leadPending>; acknowledge: (ids: readonly string[]) => Promise<void> };
+/** What the integrator does in the lead's stead while Converge runs: it reads the mail, and is seen and counted as the lead. */
+export type LeadSide = {
+  pending: () => ReturnType<typeof leadPending>;
+  acknowledge: (ids: readonly string[]) => Promise<void>;
+  overBudget: () => Promise<string | undefined>;
+  observe: (event: AgentEvent, worker?: string) => void;
+};
 
 /** The lead as an agent of this process: its tools, its mail, its life. Resolves when the team's work is over. */
 export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): Promise<LeadEnd> {
@@ -63,11 +75,19 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   const notices = new Notices();
   const room = new RoomForTeammates(bus, request.maxRunning);
   let report: ConvergeReport | undefined;
+  const spent = () => addSpent(opened.spending.spent, request.integrators.spent);
+  const overBudget = teamBudget(bus, LEAD, spent);
+  const presence = new AgentPresence(bus.presence, LEAD, spent);
   const runConverge = async (guidance: string | undefined, convergeSignal: AbortSignal) => {
     report = undefined;
     const made = await request.converge(
       guidance,
-      { pending: () => leadPending({ mail, notices }), acknowledge: (ids) => mail.acknowledge(ids) },
+      {
+        pending: () => leadPending({ mail, notices }),
+        acknowledge: (ids) => mail.acknowledge(ids),
+        overBudget,
+        observe: (event, worker) => presence.observe(event, worker),
+      },
       convergeSignal,
     );
     report = made;
@@ -80,6 +100,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     return `${name} was started again with all it knew.`;
   };
   const spawnOne = async (wanted: TeammateRequest, callSignal: AbortSignal): Promise<string> => {
+    if (wanted.model !== undefined) requirePrice(surroundings, team.maxCost, wanted.model);
     await room.take(wanted.name, callSignal);
     const info = await spawnTeammate(wanted, spawn);
     return `${info.name} is ready (${info.backendType}${info.permissionMode === request.mode ? "" : `, mode ${info.permissionMode}`}), in its worktree on branch ${info.branch}.`;
@@ -105,6 +126,8 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),
     ],
     pending: () => leadPending({ mail, notices }),
+    overBudget,
+    preserve: () => teamReminders(bus, LEAD, "lead", report?.merged),
     askHuman: screen.askHuman
       ? async (...question) => screen.askHuman?.(await opened.permissions.alwaysRule(question[0], question[1]), ...question)
       : undefined,
@@ -180,6 +203,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
   const deaths = new DeathWatch(bus, (member) => howItEnded(member, spawn), onStep);
   try {
+    await bus.presence.beat({ name: LEAD, status: "busy", at: new Date().toISOString(), spent: spent() });
     const first: AgentInput =
       // A lead that was ended before its first turn has not read its goal.
       request.resumeNote === undefined || opened.isNew
@@ -201,7 +225,10 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         unreadOf: async (name) => (await namesIn(teamLayout(teamFolder).inbox(name, "new"))).length,
         converge: (convergeSignal) => runConverge(undefined, convergeSignal),
         report: () => report,
-        onEvent: screen.event,
+        onEvent: (event) => {
+          presence.observe(event);
+          screen.event(event);
+        },
         onStatus: screen.status,
         monitorMs: MONITOR_MS,
       },

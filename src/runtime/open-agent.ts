@@ -14,7 +14,7 @@ import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
-import { costCap } from "./max-cost.ts";
+import { costCap, requireKnownPrice } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
 import { openCompactor } from "./open-compactor.ts";
@@ -43,6 +43,8 @@ export type AgentRequest = {
   preserve?: () => Promise<string[]>;
   /** What its steps do to files can be undone. */
   isUndoable?: boolean;
+  /** Shared with other conversations; else one that goes on from what the session holds. */
+  spending?: Spending;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
   /** Added to what commands see, for example an identity for git. */
@@ -129,7 +131,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       },
       onProblem,
     );
-  const spending = new Spending();
+  const spending = request.spending ?? new Spending(old?.loaded);
   const fallback = fallbackOf(surroundings, choose);
   const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.
@@ -165,7 +167,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     {
       model: inUse(selected),
       spending,
-      overBudget: request.overBudget ?? costCap(surroundings.flags.maxCost, spending, { id: selected.model, prices: selected.prices }),
+      overBudget: request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected),
       mend: historyMender(session, env.ROOCODE_STRICT === "1"),
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
@@ -204,7 +206,10 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
 /** Its requests go elsewhere when the model does not answer; the settings or a flag name it. */
 function fallbackOf({ flags, settings }: Surroundings, choose: (name: string) => SelectedModel): SelectedModel | undefined {
   const name = flags.fallbackModel ?? settings.fallbackModel;
-  return name === undefined ? undefined : choose(name);
+  if (name === undefined) return undefined;
+  const fallback = choose(name);
+  if (flags.maxCost !== undefined) requireKnownPrice(fallback);
+  return fallback;
 }
 
 /** A fork's conversation names large results that lie with its parents. */

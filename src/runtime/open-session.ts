@@ -46,8 +46,8 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
-  /** The first message of a new conversation carries the instruction files. */
-  message(text: string): UserMessage;
+  /** The first message of a conversation carries the instruction files and the memories. */
+  message(text: string): Promise<UserMessage>;
 };
 
 const MAIN_AGENT = "main";
@@ -85,7 +85,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     await mcp[Symbol.asyncDispose]();
     throw error;
   });
-  const opening = opened.isNew ? await opened.memory.opening() : undefined;
+  let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
     onRemembered && settings.autoMemory !== false ? await openLearner(surroundings, opened.spending, onRemembered) : undefined;
@@ -116,13 +116,15 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       ...mcp.notes,
       ...notInSession(mcp.tools, opened.tools),
     ],
-    message(text) {
-      const reminder = isFirst && opening ? opening.blocks : [];
+    async message(text) {
+      // Also after a step back to the very beginning.
+      if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
+      const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
       const notice = planMode.next(mode);
       const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...reminder, { type: "text", text }, ...place, ...plan] };
+      return { role: "user", content: [...before, { type: "text", text }, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();

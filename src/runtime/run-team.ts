@@ -2,21 +2,25 @@ import { rm, stat } from "node:fs/promises";
 import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { LEAD, type TeamConfig, type TeamStep, type TeamTask } from "../protocol/team.ts";
+import { LEAD, type TeamStep } from "../protocol/team.ts";
 import { NOBODY } from "../safety/authorize.ts";
+import { retryText } from "../team/agent-presence.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { converge } from "../team/converge/converge.ts";
-import type { UnmergedMember } from "../team/converge/report.ts";
 import type { LeadEnd } from "../team/lead.ts";
 import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
-import { INTEGRATOR, runIntegrator } from "./integrator.ts";
+import { spentText } from "./cost-text.ts";
+import { INTEGRATOR, integratorsSpent, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
+import { Spending } from "./spending.ts";
 import type { WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { integrationPath, makeBackend, spawnContext, worktreeLock } from "./team-backend.ts";
 import type { NewTeam } from "./team-create.ts";
 import { fileAway, stopMembers } from "./team-end.ts";
+import { describeEnd, type TeamOutcome } from "./team-outcome.ts";
+import { totalSpent } from "./team-status.ts";
 
 export type TeamRun = NewTeam & {
   maxRunning: number;
@@ -30,21 +34,6 @@ export type TeamScreen = LeadScreen & {
   step: (step: TeamStep) => void;
   integrator: (event: AgentEvent) => void;
   memberScreen: (name: string) => WorkerScreen;
-};
-
-export type TeamOutcome = {
-  team: string;
-  exitCode: number;
-  /** The lead's last words. */
-  words: string;
-  /** What the system measured: merged, unmerged, check, branch, how to go on. */
-  text: string;
-  merged: string[];
-  unmerged: { name: string; branch: string; reason: string }[];
-  landed?: { branch: string; from: string; to: string };
-  tasks: TeamTask[];
-  /** Where the team's record lies now. */
-  folder: string;
 };
 
 /** A team from its first turn to its end: led, converged, tidied when all is well, kept whole when it is not. */
@@ -90,6 +79,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     onStep,
     onNote: screen.note,
   });
+  const integrators = new Spending(await integratorsSpent(folder));
   const leadScreen: LeadScreen = { ...screen, event: logged(LEAD, screen.event) };
 
   const end = await runLeadAgent(
@@ -103,7 +93,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       coordinator: run.coordinator,
       maxRunning: run.maxRunning,
       ...(run.resumeNote === undefined ? {} : { resumeNote: run.resumeNote }),
-      converge: async (guidance, mail, convergeSignal) =>
+      integrators,
+      converge: async (guidance, leadSide, convergeSignal) =>
         converge({
           bus,
           checkout: ground.checkout,
@@ -121,7 +112,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
                 teamFolder: folder,
                 mode: integratorMode(mode),
                 model: team.lead?.model,
-                ...mail,
+                ...leadSide,
+                spending: integrators,
                 askHuman: screen.askHuman
                   ? (...question) => screen.askHuman?.(undefined, ...question) ?? Promise.resolve(undefined)
                   : undefined,
@@ -157,8 +149,12 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
     if (forced.length > 0) screen.note(`Had to end: ${forced.join(", ")}; their work is in their worktrees.`);
     const tasks = await bus.tasks.list();
-    const outcome = await describe(ended, await bus.roster.read(), tasks);
-    await bus.presence.beat({ name: LEAD, status: "stopped", at: new Date().toISOString(), detail: outcome.text.split("\n", 1)[0] ?? "" });
+    const described = describeEnd(ended, await bus.roster.read(), tasks);
+    const detail = described.text.split("\n", 1)[0] ?? "";
+    await bus.presence.beat({ name: LEAD, status: "stopped", at: new Date().toISOString(), detail });
+    const spent = totalSpent(await bus.presence.list());
+    const took = spent.usage.output === 0 ? "" : `\nThe team took ${spentText(spent)}.`;
+    const outcome = { ...described, spent, folder, text: `${described.text}${took}` };
     const keeps = outcome.exitCode !== 0 || team.merge === false;
     if (keeps) {
       // A team that never had a member leaves nothing that could be gone on with.
@@ -176,55 +172,6 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };
   }
-
-  async function describe(ended: LeadEnd, roster: TeamConfig, tasks: TeamTask[]): Promise<TeamOutcome> {
-    const words = "text" in ended ? ended.text : "";
-    const base = { words, team: team.name, tasks, folder, merged: [] as string[], unmerged: [] as TeamOutcome["unmerged"] };
-    const resume = `Go on with: roocode team resume ${team.name}. Tidy away with: roocode team clean ${team.name}.`;
-    const left = (reason: string) => roster.members.map(({ name, branch }) => ({ name, branch, reason }));
-    switch (ended.type) {
-      case "interrupted":
-        return {
-          ...base,
-          exitCode: 130,
-          unmerged: left("interrupted"),
-          text: `Interrupted. All work is saved on the members' branches. ${resume}`,
-        };
-      case "failed": {
-        const kind = ended.end.error?.kind;
-        const exitCode = kind === undefined || kind === "invalid_request" || kind === "context_length" ? 1 : 5;
-        return {
-          ...base,
-          exitCode,
-          unmerged: left("the lead's model failed"),
-          text: `${ended.end.error?.message ?? "The lead failed."}${roster.members.length > 0 ? ` ${resume}` : ""}`,
-        };
-      }
-      case "nothing_to_merge":
-        return {
-          ...base,
-          exitCode: ended.allCompleted ? 0 : 1,
-          unmerged: team.merge === false ? left("--no-merge") : [],
-          text: ended.text,
-        };
-      case "converged": {
-        const { report } = ended;
-        const open = tasks.filter((task) => task.status !== "completed" && task.status !== "cancelled");
-        const exitCode = report.exitCode === 0 && open.length > 0 ? 3 : report.exitCode;
-        const lines = [report.text];
-        if (open.length > 0) lines.push(`Not completed: ${open.map((task) => `${task.id} ${task.subject} (${task.status})`).join("; ")}.`);
-        if (exitCode !== 0) lines.push(resume);
-        return {
-          ...base,
-          exitCode,
-          merged: report.merged.map((one) => one.name),
-          unmerged: report.unmerged.map(({ name, branch, reason }: UnmergedMember) => ({ name, branch, reason })),
-          ...(report.landed ? { landed: report.landed } : {}),
-          text: lines.filter((line) => line !== "").join("\n"),
-        };
-      }
-    }
-  }
 }
 
 /** What teammates do, in processes of their own, shows in the lead's terminal as it happens: they write it into the team's log. */
@@ -241,6 +188,7 @@ function showStep(line: string, screen: TeamScreen, denied: Set<string>): void {
     denied.add(`${agent}: ${event.request.tool}(${event.request.access.subject.slice(0, 200)}): ${event.decision.reason}`);
   }
   if (agent === LEAD || agent === INTEGRATOR) return;
+  if (event.type === "retry") screen.note(`${agent}: ${retryText(event)}`);
   if (event.type === "task" || event.type === "joined" || (event.type === "message" && "from" in event)) screen.step(event);
 }
 

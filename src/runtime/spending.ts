@@ -1,13 +1,19 @@
 import type { AgentEvent } from "../protocol/agent.ts";
-import { addUsage, costOf, NO_USAGE, type Prices, type Usage } from "../protocol/model.ts";
+import { addUsage, costOf, NOTHING_SPENT, type Prices, type Spent, type Usage } from "../protocol/model.ts";
 
 type PricedModel = { id: string; pricesOf: (model: string) => Prices | undefined };
 
-/** Tokens and money that this process has spent on a conversation, in all its runs. */
+/** Tokens and money spent on a conversation, in all its runs; begins with what was spent before this process. */
 export class Spending {
-  #usage: Usage = NO_USAGE;
-  #cost = 0;
-  #isPriced = true;
+  #usage: Usage;
+  #cost: number;
+  #isPriced: boolean;
+
+  constructor({ usage, cost }: Spent = NOTHING_SPENT) {
+    this.#usage = usage;
+    this.#cost = cost ?? 0;
+    this.#isPriced = cost !== undefined || isNothing(usage);
+  }
 
   get usage(): Usage {
     return this.#usage;
@@ -21,6 +27,10 @@ export class Spending {
   /** False once a model without a known price was used. */
   get isPriced(): boolean {
     return this.#isPriced;
+  }
+
+  get spent(): Spent {
+    return { usage: this.#usage, ...(this.#isPriced ? { cost: this.#cost } : {}) };
   }
 
   add(usage: Usage, prices: Prices | undefined): number | undefined {
@@ -39,6 +49,10 @@ export class Spending {
     if (event.type === "loop_complete" && this.#isPriced) return { ...event, cost: this.#cost - before };
     return event;
   }
+}
+
+function isNothing({ input, output, cacheRead, cacheWrite }: Usage): boolean {
+  return input + output + cacheRead + cacheWrite === 0;
 }
 
 function costField(cost: number | undefined): { cost?: number } {

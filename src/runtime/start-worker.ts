@@ -7,8 +7,10 @@ import { gitText } from "../platform/git.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
+import { NOTHING_SPENT, type Spent, spentSince } from "../protocol/model.ts";
 import type { AskHuman } from "../protocol/permission.ts";
 import type { MemberStatus, ProcessIdentity, Roster, TeammateInfo, TeamTask } from "../protocol/team.ts";
+import { AgentPresence } from "../team/agent-presence.ts";
 import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
@@ -25,6 +27,8 @@ import { builtInPrompt } from "./built-in-agent.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { readSurroundings } from "./surroundings.ts";
+import { requirePrice, teamBudget } from "./team-budget.ts";
+import { teamReminders } from "./team-reminders.ts";
 import { workTools } from "./toolset.ts";
 
 const TEAMMATE_TURNS = 200;
@@ -59,15 +63,17 @@ export async function startWorker(
     trust: boot.trust,
     addDir: boot.addDirs,
   });
+  requirePrice(surroundings, team.maxCost, boot.model);
   const save = async (subject: string, trailers: Record<string, string> = {}) =>
     commitAll(info.worktreePath, { subject, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
 
   // A check that runs when the member is asked to stop ends with it.
   const stopping = new AbortController();
-  const headAtClaim = new Map<string, string>();
-  const beforeComplete = (task: TeamTask) => completion(task, info, headAtClaim, save, stopping.signal);
+  const atClaim = new Map<string, AtClaim>();
+  const beforeComplete = (task: TeamTask) => completion(task, info, atClaim.get(task.id), save, spent, stopping.signal);
   const isLeadAlive = leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info);
   let opened: OpenedAgent | undefined;
+  const spent = (): Spent => opened?.spending.spent ?? NOTHING_SPENT;
   const relay = new PermissionRelay(
     bus.mailbox,
     async (request, decision) => opened?.permissions.alwaysRule(request, decision),
@@ -104,11 +110,13 @@ export async function startWorker(
         onStep: (step) => log.add(self, step),
         beforeComplete,
         onClaim: async (task) => {
-          headAtClaim.set(task.id, await gitText(info.worktreePath, ["rev-parse", "HEAD"]));
+          atClaim.set(task.id, { head: await gitText(info.worktreePath, ["rev-parse", "HEAD"]), spent: spent() });
         },
       }),
     ],
     pending: () => mail.take(),
+    overBudget: teamBudget(bus, self, spent),
+    preserve: () => teamReminders(bus, self, "teammate"),
     askHuman: boot.headless ? undefined : relay.ask,
     shellEnv: { ...(await identity(info.worktreePath)), ...commandMark(info) },
     scope: {
@@ -142,10 +150,11 @@ export async function startWorker(
 
   try {
     // Ready: the roster has the process, so that the one who started it knows.
-    await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString() });
+    await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString(), spent: spent() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
     const first = boot.prompt === undefined ? undefined : await firstInput(agent.memory, boot.prompt, screen.note);
+    const presence = new AgentPresence(bus.presence, self, spent);
     return await runWorker(
       first,
       {
@@ -159,6 +168,7 @@ export async function startWorker(
         isLeadAlive,
         onEvent: (event) => {
           log.add(self, event);
+          presence.observe(event);
           screen.event(event);
         },
         onStatus: screen.status,
@@ -179,12 +189,15 @@ async function workerSystem(info: TeammateInfo, team: string) {
   return (environment: Parameters<typeof systemPrompt>[0]) => systemPrompt({ ...environment, gitBranch: info.branch }, role, "");
 }
 
+type AtClaim = { head: string; spent: Spent };
+
 /** Commits the work, runs the task's check, and says which commit holds it. */
 async function completion(
   task: TeamTask,
   info: TeammateInfo,
-  headAtClaim: ReadonlyMap<string, string>,
+  atClaim: AtClaim | undefined,
   save: (subject: string, trailers: Record<string, string>) => Promise<string | undefined>,
+  spent: () => Spent,
   signal: AbortSignal,
 ): Promise<Completion> {
   if (task.check) {
@@ -193,8 +206,12 @@ async function completion(
   }
   await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });
   const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
-  const before = headAtClaim.get(task.id) ?? info.baseCommit;
-  return head === before ? { ok: true } : { ok: true, commit: head };
+  const before = atClaim?.head ?? info.baseCommit;
+  return {
+    ok: true,
+    ...(head === before ? {} : { commit: head }),
+    ...(atClaim ? { spent: spentSince(spent(), atClaim.spent) } : {}),
+  };
 }
 
 /** Commits since the last idle notice; a member that goes on tells only of new ones. */

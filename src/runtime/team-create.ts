@@ -11,6 +11,7 @@ import { isTeam } from "./find-team.ts";
 import { projectRules } from "./permissions.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { backendFacts, chooseBackend } from "./team-backend.ts";
+import { requirePrice } from "./team-budget.ts";
 import { type TeamGround, teamGround } from "./team-preflight.ts";
 
 export type TeamRequest = {
@@ -31,13 +32,14 @@ export async function checkTeam(surroundings: Surroundings, request: TeamRequest
   const ground = await teamGround(surroundings);
   const model = flags.model ?? env.ROOCODE_MODEL ?? settings.model;
   selectModel({ providers: settings.providers ?? [], model, env });
+  requirePrice(surroundings, flags.maxCost, model);
   const choice = chooseBackend(surroundings, request.backend, await backendFacts(env));
   await freeName(request, data.teams);
   return { ground, choice, mode: flags.permissionMode ?? settings.permissionMode ?? "acceptEdits", model };
 }
 
 export async function createTeam(surroundings: Surroundings, request: TeamRequest): Promise<NewTeam> {
-  const { data, settings } = surroundings;
+  const { data, settings, flags } = surroundings;
   const { ground, choice, mode, model } = await checkTeam(surroundings, request);
   const name = await freeName(request, data.teams);
   const folder = data.team(name);
@@ -54,6 +56,7 @@ export async function createTeam(surroundings: Surroundings, request: TeamReques
     lead: { process: selfIdentity(), permissionMode: mode, ...(model ? { model } : {}) },
     backend: choice,
     merge: request.merge,
+    ...(flags.maxCost === undefined ? {} : { maxCost: flags.maxCost }),
   });
   return { team, folder, ground, choice, mode };
 }

@@ -10,6 +10,7 @@ import { dropHalfMembers } from "./half-members.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { readSurroundings } from "./surroundings.ts";
 import { backendFacts, integrationPath, worktreeLock } from "./team-backend.ts";
+import { requirePrice } from "./team-budget.ts";
 import type { NewTeam } from "./team-create.ts";
 import { teamGround } from "./team-preflight.ts";
 import { statusText, teamStatus } from "./team-status.ts";
@@ -31,6 +32,9 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
   }
   const choice = await backendAgain(team.backend, surroundings.env);
   const mode = from.flags.permissionMode ?? team.lead?.permissionMode ?? "acceptEdits";
+  const maxCost = from.flags.maxCost ?? team.maxCost;
+  for (const model of new Set([from.flags.model ?? team.lead?.model, ...team.members.map((member) => member.model ?? team.lead?.model)]))
+    requirePrice(surroundings, maxCost, model);
   await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
   const led = await bus.roster.update((before) => {
     // Of two that resume at once, one is the lead.
@@ -39,6 +43,7 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
       ...before,
       lead: { process: selfIdentity(), permissionMode: mode, ...(before.lead?.model ? { model: before.lead.model } : {}) },
       backend: choice,
+      ...(maxCost === undefined ? {} : { maxCost }),
     };
   });
   // Of a Converge in which the last lead was killed.

@@ -1,8 +1,10 @@
 import { isAlive } from "../platform/process.ts";
-import type { MemberStatus, TeamTask } from "../protocol/team.ts";
+import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
+import type { AgentState, MemberStatus, TeamTask } from "../protocol/team.ts";
 import { LEAD } from "../protocol/team.ts";
 import { readTeam } from "../team/bus/file/open.ts";
 import { unfinishedBlockers } from "../team/task-rules.ts";
+import { spentText } from "./cost-text.ts";
 
 type MemberView = {
   name: string;
@@ -18,6 +20,7 @@ type MemberView = {
   permissionMode: string;
   baseCommit: string;
   unread: number;
+  spent?: Spent;
 };
 type TaskView = Omit<TeamTask, "claim" | "revision"> & { waitsFor: string[] };
 export type TeamStatus = {
@@ -26,11 +29,14 @@ export type TeamStatus = {
   /** Of the lead, in the words of AgentState. */
   state: MemberStatus;
   detail?: string;
-  lead?: { pid: number; alive: boolean };
+  lead?: { pid: number; alive: boolean; spent?: Spent };
   backend?: { kind: string; reason: string };
   baseBranch: string;
   baseCommit: string;
   check?: string;
+  /** By all agents together; absent before the first answer. */
+  spent?: Spent;
+  maxCost?: number;
   members: MemberView[];
   tasks: TaskView[];
 };
@@ -57,6 +63,7 @@ export async function teamStatus(folder: string): Promise<TeamStatus> {
       permissionMode: member.permissionMode,
       baseCommit: member.baseCommit,
       unread: unread[member.name] ?? 0,
+      ...spentField(state?.spent),
     };
   });
   return {
@@ -64,11 +71,13 @@ export async function teamStatus(folder: string): Promise<TeamStatus> {
     goal: team.goal,
     state: lead?.status ?? "starting",
     ...(lead?.detail ? { detail: lead.detail } : {}),
-    ...(team.lead ? { lead: { pid: team.lead.process.pid, alive: isAlive(team.lead.process) } } : {}),
+    ...(team.lead ? { lead: { pid: team.lead.process.pid, alive: isAlive(team.lead.process), ...spentField(lead?.spent) } } : {}),
     ...(team.backend ? { backend: team.backend } : {}),
     baseBranch: team.baseBranch,
     baseCommit: team.baseCommit,
     ...(team.check ? { check: team.check } : {}),
+    ...(presence.some((state) => state.spent) ? { spent: totalSpent(presence) } : {}),
+    ...(team.maxCost === undefined ? {} : { maxCost: team.maxCost }),
     members,
     tasks: tasks.map(({ claim: _claim, revision: _revision, ...task }) => ({
       ...task,
@@ -77,26 +86,38 @@ export async function teamStatus(folder: string): Promise<TeamStatus> {
   };
 }
 
+/** By everyone who is or was in the team. */
+export function totalSpent(states: readonly AgentState[]): Spent {
+  return states.reduce((sum, { spent = NOTHING_SPENT }) => addSpent(sum, spent), NOTHING_SPENT);
+}
+
 export function statusText(status: TeamStatus): string {
   const width = Math.max(4, ...status.members.map((member) => member.name.length));
   const lines = [
     `${status.team}: ${status.goal.split("\n")[0]?.slice(0, 100) ?? ""}`,
-    `lead ${status.state}${status.detail ? ` (${status.detail})` : ""}; backend ${status.backend?.kind ?? "?"} (${status.backend?.reason ?? ""}); base ${status.baseBranch} ${status.baseCommit.slice(0, 8)}`,
+    `lead ${status.state}${status.detail ? ` (${status.detail})` : ""}; backend ${status.backend?.kind ?? "?"} (${status.backend?.reason ?? ""}); base ${status.baseBranch} ${status.baseCommit.slice(0, 8)}${status.lead?.spent ? `; ${spentText(status.lead.spent)}` : ""}`,
     ...status.members.map((member) => {
       const parts = [
         member.state + (member.detail ? ` (${member.detail})` : ""),
         member.task ? `task ${member.task}` : "",
         member.pid ? `pid ${member.pid}` : "",
         member.unread > 0 ? `${member.unread} unread` : "",
+        member.spent ? spentText(member.spent) : "",
       ];
       return `  ${member.name.padEnd(width)}  ${parts.filter((part) => part !== "").join(", ")}  ${member.branch}`;
     }),
     ...status.tasks.map((task) => {
       const waits = task.waitsFor.length > 0 ? ` waits for ${task.waitsFor.join(", ")}` : "";
-      return `  ${mark(task.status)} ${task.id} ${task.subject}${task.owner ? ` (${task.owner})` : ""}${waits}`;
+      const cost = task.spent ? `; ${spentText(task.spent)}` : "";
+      return `  ${mark(task.status)} ${task.id} ${task.subject}${task.owner ? ` (${task.owner})` : ""}${waits}${cost}`;
     }),
+    ...(status.spent ? [`total ${spentText(status.spent)}${status.maxCost === undefined ? "" : ` of at most $${status.maxCost}`}`] : []),
   ];
   return lines.join("\n");
+}
+
+function spentField(spent: Spent | undefined): { spent?: Spent } {
+  return spent ? { spent } : {};
 }
 
 function mark(status: TeamTask["status"]): string {

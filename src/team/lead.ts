@@ -28,6 +28,8 @@ export type LeadEnd =
   | { type: "converged"; report: ConvergeReport; text: string }
   | { type: "nothing_to_merge"; allCompleted: boolean; text: string }
   | { type: "interrupted" }
+  /** The team's cap is reached; `report` is of a Converge that did not bring all home. */
+  | { type: "over_budget"; sentence: string; report?: ConvergeReport }
   | { type: "failed"; end: LoopComplete };
 
 /** System texts for the lead's model, beside mail: deaths, stalls. */
@@ -81,6 +83,8 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
         if (signal.aborted || end.reason === "aborted") return { type: "interrupted" };
         if (end.reason === "error") return { type: "failed", end };
         const report = options.report();
+        if (end.reason === "budget" && report?.exitCode !== 0)
+          return { type: "over_budget", sentence: end.text, ...(report ? { report } : {}) };
         if (report) return { type: "converged", report, text: end.text };
         await beat("idle");
       }

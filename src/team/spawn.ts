@@ -7,7 +7,7 @@ import { isAlive } from "../platform/process.ts";
 import { addWorktree, furnishWorktree, removeWorktree, restoreWorktree } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import type { PaneBackend, TeamBus, TeammateInfo, TeamStep } from "../protocol/team.ts";
+import type { PaneBackend, TeamBus, TeamConfig, TeammateInfo, TeamStep } from "../protocol/team.ts";
 import { type Boot, writeBoot } from "./boot.ts";
 import { makeInbox, teamLayout } from "./bus/file/layout.ts";
 import { endLeftCommands } from "./left-commands.ts";
@@ -125,7 +125,7 @@ async function start(info: TeammateInfo, first: { prompt?: string }, context: Sp
     name: info.name,
     epoch: info.epoch,
     ...first,
-    ...(info.model ? { model: info.model } : {}),
+    ...modelOf(info, team),
     permissionMode: info.permissionMode,
   });
   const paneId = await backend.spawn(info, [...context.command, "--boot", bootFile], bootFile).catch(async (error: unknown) => {
@@ -141,6 +141,12 @@ async function start(info: TeammateInfo, first: { prompt?: string }, context: Sp
   const ready = (await bus.roster.read()).members.find((member) => member.name === info.name);
   if (ready?.process) context.onStep({ type: "ready", name: info.name, pid: ready.process.pid });
   return ready ?? info;
+}
+
+/** Its own, else the one that the lead was started with. */
+function modelOf(info: TeammateInfo, { lead }: TeamConfig): { model?: string } {
+  const model = info.model ?? lead?.model;
+  return model === undefined ? {} : { model };
 }
 
 async function dropMember(name: string, { bus }: SpawnContext): Promise<void> {

@@ -158,6 +158,7 @@ function withoutUndefined(task: TeamTask): TeamTask {
   if (copy.commit === undefined) delete copy.commit;
   if (copy.noChange === undefined) delete copy.noChange;
   if (copy.note === undefined) delete copy.note;
+  if (copy.spent === undefined) delete copy.spent;
   if (copy.claim === undefined) delete copy.claim;
   return copy;
 }

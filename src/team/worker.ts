@@ -80,7 +80,7 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
     }
     await reportIdle(end, announced, options);
     if (mail.hasWork) await beat(options, "busy");
-    else await beat(options, end.reason === "error" ? "failed" : "idle", end.error?.message);
+    else await beat(options, end.reason === "error" ? "failed" : "idle", end.reason === "budget" ? end.text : end.error?.message);
     await setActive(options, mail.hasWork);
   }
 
@@ -177,7 +177,7 @@ async function reportIdle(end: LoopComplete, announced: { text: string }, option
   if (commits.length === 0 && text === announced.text && announced.text !== "") return;
   announced.text = text;
   const own = (await options.bus.tasks.list()).filter((task) => task.status === "in_progress" && task.owner === options.self);
-  const reason = end.reason === "error" ? "failed" : own.length > 0 ? "waiting" : "done";
+  const reason = end.reason === "error" ? "failed" : end.reason === "budget" ? "blocked" : own.length > 0 ? "waiting" : "done";
   await options.bus.mailbox.send(LEAD, { type: "idle_notification", reason, lastText: text, commits });
 }
 

@@ -5,9 +5,11 @@ import { messageText, userText } from "../../src/protocol/message.ts";
 import { NO_USAGE } from "../../src/protocol/model.ts";
 import type { MemberStatus, TeammateInfo } from "../../src/protocol/team.ts";
 import { createMemoryTeam } from "../../src/team/bus/memory.ts";
+import type { ConvergeReport } from "../../src/team/converge/report.ts";
 import { DeathWatch } from "../../src/team/death-watch.ts";
 import { Notices, runLead } from "../../src/team/lead.ts";
 import { MailReader } from "../../src/team/mail-reader.ts";
+import { sampleTeam } from "./bus/sample-team.ts";
 
 const ALICE: TeammateInfo = {
   name: "alice",
@@ -133,4 +135,48 @@ test("a member that takes its mail while the lead looks counts as at work", asyn
   );
   expect(end).toEqual({ type: "interrupted" });
   expect(heard).toEqual(["go"]);
+});
+
+test("a lead whose team has reached its cap is over, unless all was brought home before", async () => {
+  const bus = createMemoryTeam(sampleTeam()).open({ name: "lead", epoch: 1 });
+  const sentence = "Stopped: the team has cost $5.02; its cap is $5.";
+  const endWith = (exitCode?: 0 | 3) => {
+    const report: ConvergeReport | undefined =
+      exitCode === undefined ? undefined : { merged: [], unmerged: [], integratorText: "", text: "", exitCode };
+    return runLead(
+      { message: userText("go") },
+      {
+        bus,
+        agent: {
+          async *run() {
+            yield { type: "loop_complete", reason: "budget", text: sentence, turns: 1, usage: NO_USAGE };
+          },
+        },
+        mail: new MailReader({
+          mailbox: bus.mailbox,
+          self: "lead",
+          seen: new Set(),
+          onProtocol: async () => undefined,
+          onSetAside: () => undefined,
+        }),
+        notices: new Notices(),
+        deaths: new DeathWatch(
+          bus,
+          async () => undefined,
+          () => undefined,
+        ),
+        merge: true,
+        unreadOf: async () => 0,
+        converge: () => Promise.reject(new Error("nothing more may be spent")),
+        report: () => report,
+        onEvent: () => undefined,
+        onStatus: () => undefined,
+        monitorMs: 10,
+      },
+      new AbortController().signal,
+    );
+  };
+  expect(await endWith()).toEqual({ type: "over_budget", sentence });
+  expect(await endWith(3)).toMatchObject({ type: "over_budget", sentence, report: { exitCode: 3 } });
+  expect(await endWith(0)).toMatchObject({ type: "converged", text: sentence });
 });

@@ -1,6 +1,6 @@
+import { costText } from "../../runtime/cost-text.ts";
 import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
-import { costText } from "../cost-text.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { PlainScreen } from "../plain.ts";
 import { runRepl } from "../repl.ts";

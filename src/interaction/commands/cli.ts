@@ -28,10 +28,12 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .usage('$0 [prompt]\n\nA coding agent in the terminal, and a team of them: roocode team "goal"')
     .options({
       model: { type: "string", describe: "Model, as [provider/]id or sonnet, opus, haiku", global: true },
+      "fallback-model": { type: "string", describe: "Model that stands in when the first does not answer", global: true },
       "permission-mode": { choices: PERMISSION_MODES, describe: "What needs asking", global: true },
       "add-dir": { type: "string", array: true, describe: "Another folder that file tools may use", global: true },
       trust: { type: "boolean", describe: "Trust this folder's allow rules without asking", global: true },
       debug: { type: "boolean", describe: "Show a stack on errors", global: true },
+      "max-cost": { type: "number", describe: "US dollars that it may cost, a team's agents together", global: true, coerce: dollars },
     })
     .command(
       "$0 [prompt..]",
@@ -128,6 +130,11 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     })
     .parseAsync();
   return exitCode;
+}
+
+function dollars(value: unknown): number | undefined {
+  if (value === undefined || (typeof value === "number" && Number.isFinite(value) && value > 0)) return value;
+  throw new UserError("--max-cost is an amount in US dollars above 0, for example 5 or 0.50.");
 }
 
 function wholeTurns(value: unknown): number {

@@ -32,6 +32,8 @@ export function readPlainPrint(argv: readonly string[]): TalkArguments | undefin
   const [first] = words;
   if (!found.has("print") || words.some((word) => COMMANDS.has(word))) return undefined;
   const model = found.get("model");
+  const maxCost = found.get("max-cost");
+  const fallbackModel = found.get("fallback-model");
   const mode = PERMISSION_MODES.find((one) => one === found.get("permission-mode"));
   return {
     print: true,
@@ -41,6 +43,8 @@ export function readPlainPrint(argv: readonly string[]): TalkArguments | undefin
     resume: found.get("resume") ?? (found.has("continue") ? "latest" : undefined),
     ...(model === undefined ? {} : { model }),
     ...(mode === undefined ? {} : { permissionMode: mode }),
+    ...(maxCost === undefined ? {} : { maxCost: Number(maxCost) }),
+    ...(fallbackModel === undefined ? {} : { fallbackModel }),
     ...(found.has("trust") ? { trust: true } : {}),
     ...(found.has("debug") ? { debug: true } : {}),
   };
@@ -64,8 +68,10 @@ const FLAGS: ReadonlyMap<string, Flag> = new Map([
   ["--debug", { name: "debug" }],
   ["--verbose", { name: "verbose" }],
   ["--model", { name: "model", accepts: any }],
+  ["--fallback-model", { name: "fallback-model", accepts: any }],
   ["--resume", { name: "resume", accepts: any }],
   ["--max-turns", { name: "max-turns", accepts: (value) => /^[1-9]\d{0,6}$/.test(value) }],
+  ["--max-cost", { name: "max-cost", accepts: (value) => /^\d{1,6}(\.\d{1,4})?$/.test(value) && Number(value) > 0 }],
   ["--permission-mode", { name: "permission-mode", accepts: (value) => PERMISSION_MODES.some((one) => one === value) }],
   ["--output-format", { name: "output-format", accepts: (value) => OUTPUT_FORMATS.some((one) => one === value) }],
 ]);

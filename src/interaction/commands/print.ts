@@ -39,7 +39,7 @@ export async function printCommand(args: PrintArguments): Promise<number> {
   process.once("SIGINT", onSignal);
   process.once("SIGTERM", onSignal);
   // Without await the session would be closed before the run has ended.
-  return await printRun(session.agent.run({ message: session.message(prompt) }, interrupt.signal), {
+  return await printRun(session.agent.run({ message: await session.message(prompt) }, interrupt.signal), {
     format: args.outputFormat,
     sessionId: session.id,
     agent: "main",

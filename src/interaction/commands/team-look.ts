@@ -4,6 +4,7 @@ import type { TeamEvent } from "../../protocol/team.ts";
 import { resultText } from "../../protocol/tool.ts";
 import { teamNames, teamRecord } from "../../runtime/find-team.ts";
 import { statusText, type TeamStatus, teamStatus } from "../../runtime/team-status.ts";
+import { retryText } from "../../team/agent-presence.ts";
 import { followLog, LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 import { stepText } from "../team-screen.ts";
 
@@ -79,7 +80,7 @@ function eventText(event: TeamEvent["event"]): string | undefined {
         ? undefined
         : `denied ${event.request.tool}(${event.request.access.subject.slice(0, 100)}): ${event.decision.reason}`;
     case "retry":
-      return event.reason ?? `${event.kind}: retry ${event.attempt} of ${event.max}`;
+      return retryText(event);
     case "notice":
       return event.text;
     case "loop_complete":

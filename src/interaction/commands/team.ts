@@ -1,13 +1,14 @@
 import type { BackendKind } from "../../protocol/team.ts";
 import { LEAD } from "../../protocol/team.ts";
-import { runTeam, type TeamOutcome } from "../../runtime/run-team.ts";
+import { runTeam } from "../../runtime/run-team.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { checkTeam, createTeam, type NewTeam } from "../../runtime/team-create.ts";
+import type { TeamOutcome } from "../../runtime/team-outcome.ts";
 import { teamNameFrom } from "../../team/member-name.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { inOwnSession } from "../own-session.ts";
 import { PlainScreen } from "../plain.ts";
-import type { OutputFormat } from "../print.ts";
+import { type OutputFormat, wireUsage } from "../print.ts";
 import { headlessTeamScreen, plainTeamScreen } from "../team-screen.ts";
 
 const DEFAULT_TEAMMATES = 4;
@@ -110,10 +111,24 @@ function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, pl
   const said = outcome.words === "" || outcome.words === outcome.text ? outcome.text : `${outcome.words}\n\n${outcome.text}`;
   if (outputFormat === "text") process.stdout.write(`${said}\n`);
   else {
-    const { text: _text, words: _words, exitCode, tasks, ...rest } = outcome;
-    const brief = tasks.map(({ id, subject, status, owner }) => ({ id, subject, status, ...(owner ? { owner } : {}) }));
-    process.stdout.write(
-      `${JSON.stringify({ type: "result", ...rest, exit_code: exitCode, is_error: exitCode !== 0, result: said, tasks: brief })}\n`,
-    );
+    const { text: _text, words: _words, exitCode, tasks, spent, ...rest } = outcome;
+    const brief = tasks.map((task) => ({
+      id: task.id,
+      subject: task.subject,
+      status: task.status,
+      ...(task.owner ? { owner: task.owner } : {}),
+      ...(task.spent ? { spent: task.spent } : {}),
+    }));
+    const result = {
+      type: "result",
+      ...rest,
+      exit_code: exitCode,
+      is_error: exitCode !== 0,
+      result: said,
+      tasks: brief,
+      usage: wireUsage(spent.usage),
+      ...(spent.cost === undefined ? {} : { total_cost_usd: spent.cost }),
+    };
+    process.stdout.write(`${JSON.stringify(result)}\n`);
   }
 }

@@ -8,8 +8,12 @@ export type Step = Words | Call;
 /** A request as the scripts read it: whose it is, what happened so far, and how often the model has answered. */
 export type Conversation = { role: Role; steps: Step[]; rounds: number };
 
-/** What the scripted model says; text, calls or both. */
-export type Answer = { text?: string; calls?: { name: string; input: Record<string, unknown> }[] };
+/** What the scripted model says; text, calls or both. `usage` in tokens, counted by the server unless given. */
+export type Answer = {
+  text?: string;
+  calls?: { name: string; input: Record<string, unknown> }[];
+  usage?: { input: number; output: number };
+};
 
 /** From the shape into which the server brings both protocols. */
 export function conversationOf(request: Pick<ChatCompletionRequest, "messages">): Conversation {
@@ -48,7 +52,9 @@ export function isCut(result: string): boolean {
 
 /** The JSON objects that stand on a line of their own: how the task tools answer. */
 export function jsonLines(result: string): Record<string, unknown>[] {
-  return result.split("\n").flatMap((line) => {
+  // The server joins the texts of a result without a break: a reminder follows the last line directly.
+  const lines = result.replaceAll(/\}(?=<(?:system-reminder|teammate-message|task-notification)\b)/g, "}\n").split("\n");
+  return lines.flatMap((line) => {
     const value = line.startsWith("{") ? parse(line) : undefined;
     return value === undefined ? [] : [value];
   });

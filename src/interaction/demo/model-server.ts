@@ -37,8 +37,10 @@ function toResponse(answer: Answer | Refusal): FixtureResponse {
     return { status, error: { message, type: errorType(status) }, ...(retryAfterS === undefined ? {} : { retryAfter: retryAfterS }) };
   }
   const toolCalls = (answer.calls ?? []).map(({ name, input }) => ({ name, arguments: JSON.stringify(input) }));
-  if (toolCalls.length === 0) return { content: answer.text ?? "" };
-  return answer.text === undefined ? { toolCalls } : { content: answer.text, toolCalls };
+  const { text, usage } = answer;
+  const counted = usage ? { usage: { prompt_tokens: usage.input, completion_tokens: usage.output } } : {};
+  if (toolCalls.length === 0) return { content: text ?? "", ...counted };
+  return text === undefined ? { toolCalls, ...counted } : { content: text, toolCalls, ...counted };
 }
 
 function errorType(status: number): string {

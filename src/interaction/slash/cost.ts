@@ -1,4 +1,4 @@
-import { costText } from "../cost-text.ts";
+import { costText } from "../../runtime/cost-text.ts";
 import type { SlashCommand } from "./command.ts";
 
 export const costCommand: SlashCommand = {

@@ -130,7 +130,8 @@ async function wokenOrAborted(waiting: Set<() => void>, signal: AbortSignal): Pr
 function memoryPresence(records: Map<string, PresenceRecord>, process: ProcessIdentity): Presence {
   return {
     async beat(state) {
-      records.set(state.name, { ...state, process });
+      const spent = state.spent ?? records.get(state.name)?.spent;
+      records.set(state.name, { ...state, ...(spent ? { spent } : {}), process });
     },
     async list() {
       const sorted = [...records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -9,6 +9,11 @@ import {
   type TeamTask,
 } from "../../protocol/team.ts";
 
+const tokens = z.number().nonnegative();
+const spent = z.looseObject({
+  usage: z.object({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }),
+  cost: z.number().optional(),
+});
 const identity = z.object({ pid: z.number().int(), startedAt: z.string() });
 const mode = z.enum(PERMISSION_MODES);
 const backendKind = z.enum(["tmux", "iterm2", "process", "in-process"]);
@@ -46,6 +51,7 @@ export const TeamConfigSchema: z.ZodType<TeamConfig> = z.looseObject({
   lead: z.looseObject({ process: identity, permissionMode: mode, model: z.string().optional() }).optional(),
   backend: z.looseObject({ kind: backendKind, reason: z.string() }).optional(),
   merge: z.boolean().optional(),
+  maxCost: z.number().positive().optional(),
 });
 
 export const TeamTaskSchema: z.ZodType<TeamTask> = z.looseObject({
@@ -62,6 +68,7 @@ export const TeamTaskSchema: z.ZodType<TeamTask> = z.looseObject({
   commit: z.string().optional(),
   noChange: z.literal(true).optional(),
   note: z.string().optional(),
+  spent: spent.optional(),
   claim: z.looseObject({ owner: z.string(), epoch: z.number().int(), pid: z.number().int(), startedAt: z.string() }).optional(),
 });
 
@@ -124,5 +131,6 @@ export const PresenceSchema: z.ZodType<PresenceRecord> = z.object({
   status: z.enum(["starting", "busy", "waiting", "idle", "stopped", "failed", "dead", "unreachable"]),
   detail: z.string().optional(),
   at: z.string(),
+  spent: spent.optional(),
   process: identity,
 });

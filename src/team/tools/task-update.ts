@@ -2,6 +2,7 @@ import * as z from "zod";
 import { isAlive as isProcessAlive } from "../../platform/process.ts";
 import { defineTool } from "../../protocol/define-tool.ts";
 import { RevisionConflict } from "../../protocol/errors.ts";
+import { addSpent, NOTHING_SPENT, type Spent } from "../../protocol/model.ts";
 import {
   type Presence,
   type ProcessIdentity,
@@ -30,8 +31,8 @@ const schema = z.strictObject({
   noChange: z.boolean().optional().describe("With completed: nothing had to be changed. The note says why."),
 });
 
-/** `commit`: the member's commit that holds the work; absent when nothing was committed since the claim. */
-export type Completion = { ok: true; commit?: string } | { ok: false; reason: string };
+/** `commit`: the member's commit that holds the work; absent when nothing was committed since the claim. `spent`: since the claim. */
+export type Completion = { ok: true; commit?: string; spent?: Spent } | { ok: false; reason: string };
 
 type Proven = Extract<Completion, { ok: true }>;
 
@@ -178,9 +179,10 @@ async function proof(input: TaskUpdateInput, task: TeamTask, { beforeComplete, t
   return result;
 }
 
-function completed(input: TaskUpdateInput, task: TeamTask, { commit }: Proven): TaskPatch {
+function completed(input: TaskUpdateInput, task: TeamTask, { commit, spent }: Proven): TaskPatch {
   const how: TaskPatch = commit === undefined ? (input.noChange ? { noChange: true } : {}) : { commit };
-  return { status: "completed", claim: task.claim, ...how };
+  const cost = spent === undefined ? {} : { spent: addSpent(task.spent ?? NOTHING_SPENT, spent) };
+  return { status: "completed", claim: task.claim, ...how, ...cost };
 }
 
 async function write(task: TeamTask, patch: TaskPatch, options: TaskUpdateOptions, claims: Claims): Promise<TeamTask> {

@@ -21,7 +21,7 @@ export function taskText({ id, subject, status, owner }: Pick<TeamTask, "id" | "
 
 /** All of a task, with what it waits for and what waits for it. */
 export function taskDetails(task: TeamTask, all: readonly TeamTask[]): string {
-  const { claim, ...rest } = task;
+  const { claim, spent, ...rest } = task;
   return JSON.stringify(
     {
       ...rest,

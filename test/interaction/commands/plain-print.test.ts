@@ -19,6 +19,10 @@ const VALUES: readonly (readonly string[])[] = [
   ["--permission-mode", "all"],
   ["--resume", "abc"],
   ["--add-dir", "/tmp"],
+  ["--max-cost", "5"],
+  ["--max-cost", "0.50"],
+  ["--max-cost", "0"],
+  ["--max-cost", "five"],
 ];
 const WORDS = [
   "fix the bug",

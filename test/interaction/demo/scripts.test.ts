@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Call, Step } from "../../../src/interaction/demo/conversation.ts";
+import { type Call, jsonLines, type Step } from "../../../src/interaction/demo/conversation.ts";
 import { integratorTurn } from "../../../src/interaction/demo/integrator-script.ts";
 import { type PlanInput, readPlan } from "../../../src/interaction/demo/plan.ts";
 import { workerTurn } from "../../../src/interaction/demo/worker-script.ts";
@@ -126,4 +126,11 @@ test("a resolved file is added by name and committed before the next branch", ()
   expect(integratorTurn(plan, [...steps, call("Bash", add, ""), call("Bash", commit, "")]).calls?.[0]?.input).toEqual(
     merge("bob", "").input,
   );
+});
+
+test.each(["<system-reminder>", '<teammate-message from="bob">'])("a line of JSON is read though %s stands right behind it", (tag) => {
+  expect(jsonLines(`{"id":"4","status":"completed"}\n{"id":"5","status":"pending"}${tag}\nmore`)).toEqual([
+    { id: "4", status: "completed" },
+    { id: "5", status: "pending" },
+  ]);
 });

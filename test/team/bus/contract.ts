@@ -275,6 +275,21 @@ export function busContract(name: string, makeTeam: () => Promise<TestTeam>): vo
       expect(config.revision).toBe(5);
     });
 
+    test("a beat that tells nothing of what was spent leaves what its member told, whoever sends it", async () => {
+      await using team = await makeTeam();
+      const [lead, alice] = [await team.open("lead"), await team.open("alice")];
+      const spent = (cost: number) => ({ usage: { input: 10, output: 2, cacheRead: 3, cacheWrite: 4 }, cost });
+      await lead.presence.beat({ name: "alice", status: "starting", at: "" });
+      await Promise.all([
+        alice.presence.beat({ name: "alice", status: "busy", at: "", spent: spent(1) }),
+        alice.presence.beat({ name: "alice", status: "busy", at: "", spent: spent(2) }),
+        alice.presence.beat({ name: "alice", status: "idle", at: "" }),
+      ]);
+      expect(await lead.presence.list()).toEqual([{ name: "alice", status: "idle", at: "", spent: spent(2) }]);
+      await lead.presence.beat({ name: "alice", status: "starting", at: "" });
+      expect(await alice.presence.list()).toEqual([{ name: "alice", status: "starting", at: "", spent: spent(2) }]);
+    });
+
     test("presence is what each said last, but dead when its process is gone, unreachable when it is suspended", async () => {
       await using team = await makeTeam();
       const child = spawn("sleep", ["60"], { stdio: "ignore" });

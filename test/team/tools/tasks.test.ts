@@ -206,6 +206,19 @@ test("K08: without a commit, or with a red check, a task is not completed; no ch
   expect(await tasks.get("1")).toMatchObject({ status: "completed", noChange: true, note: "it was right already" });
 });
 
+test("what a task took stands with it once it is completed, and adds up when it is done again", async () => {
+  const { tasks, as } = await team(1);
+  const spent = { usage: { input: 10, output: 2, cacheRead: 0, cacheWrite: 0 }, cost: 0.5 };
+  const alice = as("alice", { beforeComplete: async () => ({ ok: true, commit: "abc123", spent }) });
+  await alice({ status: "in_progress", owner: "alice" });
+  await alice({ status: "completed" });
+  expect(await tasks.get("1")).toMatchObject({ status: "completed", spent });
+  await as("lead")({ status: "pending" });
+  await alice({ status: "in_progress", owner: "alice" });
+  await alice({ status: "completed" });
+  expect(await tasks.get("1")).toMatchObject({ spent: { usage: { ...spent.usage, input: 20, output: 4 }, cost: 1 } });
+});
+
 test("a lead that does no work itself neither takes a task by accident nor completes one without saying why", async () => {
   const { tasks, as } = await team(2);
   const lead = as("lead");

@@ -1,16 +1,25 @@
 import { join } from "node:path";
 import { readTextOrUndefined, writeAtomic } from "../../../platform/files.ts";
-import type { Presence, ProcessIdentity } from "../../../protocol/team.ts";
+import type { AgentState, Presence, ProcessIdentity } from "../../../protocol/team.ts";
 import { corrected } from "../presence-truth.ts";
 import { type PresenceRecord, PresenceSchema } from "../schemas.ts";
 import type { TeamLayout } from "./layout.ts";
 import { namesIn } from "./revisions.ts";
 
 export function openPresence(layout: TeamLayout, process: ProcessIdentity): Presence {
+  let written: Promise<void> = Promise.resolve();
+  const write = async (state: AgentState): Promise<void> => {
+    const path = join(layout.presence, `${state.name}.json`);
+    // Not from memory: the lead speaks for a member that starts, and the member has spent more since.
+    const spent = state.spent ?? (await readRecord(path))?.spent;
+    const record: PresenceRecord = { ...state, ...(spent ? { spent } : {}), process };
+    await writeAtomic(path, `${JSON.stringify(record)}\n`);
+  };
   return {
-    async beat(state) {
-      const record: PresenceRecord = { ...state, process };
-      await writeAtomic(join(layout.presence, `${state.name}.json`), `${JSON.stringify(record)}\n`);
+    beat(state) {
+      const beat = written.then(() => write(state));
+      written = beat.catch(() => undefined);
+      return beat;
     },
     async list() {
       return (await readPresence(layout)).map(({ process: _, ...state }) => state);

@@ -1,4 +1,4 @@
-import type { Usage } from "../protocol/model.ts";
+import type { Spent, Usage } from "../protocol/model.ts";
 
 /** `1234 tokens in (1000 cached), 56 out, $0.0123`. */
 export function costText({ usage, cost, isPriced }: { usage: Usage; cost: number; isPriced: boolean }): string {
@@ -8,7 +8,11 @@ export function costText({ usage, cost, isPriced }: { usage: Usage; cost: number
   return `${input + cacheRead + cacheWrite} tokens in${cached}, ${output} out, ${money}`;
 }
 
+export function spentText({ usage, cost }: Spent): string {
+  return costText({ usage, cost: cost ?? 0, isPriced: cost !== undefined });
+}
+
 /** Small sums keep two digits that say something. */
-function dollars(cost: number): string {
+export function dollars(cost: number): string {
   return `$${cost >= 1 || cost === 0 ? cost.toFixed(2) : cost.toPrecision(2)}`;
 }
