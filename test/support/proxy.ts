@@ -7,7 +7,13 @@ import sessionMap from "../fixtures/tools/session-map.mjs";
 /** One request as it came over the wire. */
 export type Capture = { path: string; body: string };
 /** Raw bytes instead of an answer of the model behind. */
-export type RawPlay = { status?: number; headers?: Record<string, string>; body: string | Uint8Array };
+export type RawPlay = {
+  status?: number;
+  headers?: Record<string, string>;
+  body: string | Uint8Array;
+  /** The answer stops there and never ends. */
+  isStalled?: boolean;
+};
 
 export type RecordingProxy = AsyncDisposable & {
   anthropicUrl: string;
@@ -45,8 +51,11 @@ export async function recordingProxy({ target, captureFile, play }: ProxyOptions
       return;
     }
     const raw = play?.(capture, captures.length);
-    if (raw) response.writeHead(raw.status ?? 200, { "content-type": "text/event-stream", ...raw.headers }).end(raw.body);
-    else forward(target, request, capture.body, response);
+    if (raw) {
+      response.writeHead(raw.status ?? 200, { "content-type": "text/event-stream", ...raw.headers });
+      if (raw.isStalled) response.write(raw.body);
+      else response.end(raw.body);
+    } else forward(target, request, capture.body, response);
   }
 
   const server = createServer((request, response) => {
