@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs";
+import { isFullDisk } from "../platform/files.ts";
 
 const HEAD_CHARACTERS = 10_000;
 const TAIL_CHARACTERS = 18_000;
@@ -13,6 +14,7 @@ export class ShellOutput {
   #fd: number | undefined;
   #fileBytes = 0;
   #isKept = false;
+  #problem: string | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -33,7 +35,7 @@ export class ShellOutput {
 
   /** From now on the whole is in the file, however little it is: for a command that nobody waits for any more. Gives its path. */
   keepInFile(): string {
-    this.#open();
+    this.#toFile("");
     this.#isKept = true;
     return this.#path;
   }
@@ -42,9 +44,20 @@ export class ShellOutput {
     return this.#tail === "" ? this.#head : `${this.#head}\n[…]\n${this.#tail.slice(-2_000)}`;
   }
 
+  #where(): string {
+    if (this.#problem !== undefined) return `they could not be kept: ${this.#problem}`;
+    return `${this.#fileBytes >= MAX_FILE_BYTES ? `the first ${MAX_FILE_BYTES} bytes are` : "the whole is"} in ${this.#path}`;
+  }
+
   #toFile(text: string): void {
-    if (this.#fileBytes >= MAX_FILE_BYTES) return;
-    this.#fileBytes += writeSync(this.#open(), text);
+    if (this.#fileBytes >= MAX_FILE_BYTES || this.#problem !== undefined) return;
+    try {
+      this.#fileBytes += writeSync(this.#open(), text);
+    } catch (error) {
+      // A full disk ends neither the command nor the session.
+      if (!isFullDisk(error)) throw error;
+      this.#problem = error.message;
+    }
   }
 
   /** The head only fits the memory; a file begins with it, so that it is whole. */
@@ -64,8 +77,7 @@ export class ShellOutput {
     if (this.#head.length + this.#tail.length === this.#characters && this.#tail.length <= TAIL_CHARACTERS) return this.#head + this.#tail;
     const tail = this.#tail.slice(-TAIL_CHARACTERS).replace(/^[\uDC00-\uDFFF]/, "");
     const dropped = this.#characters - this.#head.length - tail.length;
-    const whole = this.#fileBytes >= MAX_FILE_BYTES ? `the first ${MAX_FILE_BYTES} bytes are` : "the whole is";
-    return `${this.#head}\n[… ${dropped} characters left out; ${whole} in ${this.#path} …]\n${tail}`;
+    return `${this.#head}\n[… ${dropped} characters left out; ${this.#where()} …]\n${tail}`;
   }
 }
 

@@ -25,6 +25,12 @@ describe("a large result", () => {
     expect(shown.endsWith(text.slice(-40))).toBe(true);
   });
 
+  test("where nothing can be written keeps head and tail, and says that the rest is lost", async () => {
+    const text = "line of a result\n".repeat(3_000);
+    const shown = resultText(await spill("/sys/roocode", call(), textResult(text), LIMIT));
+    expect(shown).toMatch(/51000 characters, 3001 lines in all; the rest could not be kept: E/);
+    expect(shown.length).toBeLessThan(6_000);
+  });
   test("is one of more than 2,000 lines too, however short they are; ReadFile pages by itself", async () => {
     await using folder = await tempFolder();
     const lines = (count: number) => textResult(Array.from({ length: count }, (_, index) => `${index}`).join("\n"));

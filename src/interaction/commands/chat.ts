@@ -29,11 +29,13 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
     askHuman: async (request, decision, signal) =>
       screen.askPermission(request, decision, await session.permissions.alwaysRule(request, decision), signal),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
+    onProblem: (text) => screen.line(text),
     onRemembered: (text) => screen.dim(text),
   });
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
   await runRepl(session, screen, queue, args.prompt);
-  screen.dim(`${costText(session.spending)}. Go on later with: roocode --resume ${session.id}`);
+  const goOn = session.session.unsaved === 0 ? `Go on later with: roocode --resume ${session.id}` : "The session could not be saved.";
+  screen.dim(`${costText(session.spending)}. ${goOn}`);
   return 0;
 }
