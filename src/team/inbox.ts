@@ -133,7 +133,9 @@ function teammateMessage(fields: Record<string, string | undefined>, opening: st
 
 function attributes(fields: Record<string, string | undefined>): string {
   return Object.entries(fields)
-    .flatMap(([name, value]) => (value === undefined ? [] : ` ${name}="${escapeSystemTags(value).replaceAll('"', "&quot;").replace(/\s+/g, " ")}"`))
+    .flatMap(([name, value]) =>
+      value === undefined ? [] : ` ${name}="${escapeSystemTags(value).replaceAll('"', "&quot;").replace(/\s+/g, " ")}"`,
+    )
     .join("");
 }
 
