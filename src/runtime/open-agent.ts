@@ -173,6 +173,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       mend: historyMender(session, env.ROOCODE_STRICT === "1"),
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
+      onRewind: () => memory.wentBack(),
       authorize: permissions.authorize,
       session,
       spillFolder,
