@@ -94,6 +94,10 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const earlier = lastModel(old?.loaded, fallback?.model);
   const selected = choose(surroundings.flags.model ?? request.model ?? earlier ?? env.ROOCODE_MODEL ?? settings.model);
 
+  const spending = request.spending ?? new Spending(old?.loaded);
+  // Before the file is made: what is refused begins no session.
+  const overBudget = request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected);
+
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
   const shell = new ShellState(request.cwd);
   const permissions = await createPermissions(surroundings, {
@@ -134,7 +138,6 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       },
       onProblem,
     );
-  const spending = request.spending ?? new Spending(old?.loaded);
   const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
@@ -169,7 +172,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     {
       model: inUse(selected),
       spending,
-      overBudget: request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected),
+      overBudget,
       mend: historyMender(session, env.ROOCODE_STRICT === "1"),
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,

@@ -50,6 +50,15 @@ test.each(PROTOCOLS)(
   },
 );
 
+test("what is refused at the start leaves no session behind that -c would go on with", async () => {
+  await using model = await talker();
+  await using home = await testHome(FILES);
+  const env = model.env("anthropic");
+  for (const args of [["--model"], ["--fallback-model"]])
+    expect(await home.roocode(["-p", "--max-cost", "1", ...args, "nobody-knows-it", "one"], { env })).toMatchObject({ code: 2 });
+  expect(await home.sessions()).toEqual([]);
+});
+
 test("a session goes on with the model that answered last, but not with one that only stood in", async () => {
   await using model = await talker();
   await using home = await testHome(FILES);
