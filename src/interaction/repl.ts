@@ -4,6 +4,7 @@ import type { Key } from "./line-questions.ts";
 import type { PlainScreen } from "./plain.ts";
 import type { SlashContext } from "./slash/command.ts";
 import { readSlash } from "./slash/registry.ts";
+import { sayProblem } from "./slash/say-problem.ts";
 import type { SteeringQueue } from "./steering-queue.ts";
 
 /** Within this time a second Ctrl+C ends the session, and a second Esc goes back. */
@@ -12,6 +13,8 @@ const TWICE_MS = 2_000;
 /** Prompts and runs, one after another, until the person ends it. What is typed during a run waits for its next round. */
 export async function runRepl(session: OpenedSession, screen: PlainScreen, queue: SteeringQueue, firstPrompt?: string): Promise<void> {
   let running: AbortController | undefined;
+  /** Of a command that was typed at the prompt. */
+  let command: AbortController | undefined;
   let isOver = false;
   let isAtPrompt = false;
   const lastHit = new Map<Key, number>();
@@ -28,7 +31,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     signal,
     print: (text) => screen.line(text),
     show: (event) => screen.event(event),
-    ask: (question) => screen.ask(question),
+    ask: (question) => screen.ask(question, signal),
   });
 
   /** Gives true when the line was a command. */
@@ -38,7 +41,13 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     if (!slash.command) screen.line(`There is no command /${slash.name}. /help lists them.`);
     else if (running && !slash.command.anyTime)
       screen.line(`/${slash.name} waits until the agent is done: type it again then, or stop it with Esc.`);
-    else if ((await slash.command.run(slash.argument, context(signal))) === "exit") isOver = true;
+    else {
+      try {
+        if ((await slash.command.run(slash.argument, context(signal))) === "exit") isOver = true;
+      } catch (error) {
+        sayProblem(error, (text) => screen.line(text));
+      }
+    }
     return true;
   }
 
@@ -50,15 +59,15 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   }
 
   function interrupt(): void {
-    if (running && !running.signal.aborted) {
-      screen.dim("Interrupting …");
-      running.abort();
-    }
+    const busy = running ?? command;
+    if (!busy || busy.signal.aborted) return;
+    screen.dim("Interrupting …");
+    busy.abort();
   }
 
   function leave(): void {
     isOver = true;
-    running?.abort();
+    (running ?? command)?.abort();
     screen.close();
   }
 
@@ -66,12 +75,12 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     const second = isSecond(key);
     switch (key) {
       case "escape":
-        if (running) interrupt();
+        if (running ?? command) interrupt();
         else if (second && isAtPrompt) screen.answer("/rewind");
         break;
       case "interrupt":
         if (second) leave();
-        else if (running) interrupt();
+        else if (running ?? command) interrupt();
         else screen.dim("Ctrl+C once more ends the session.");
         break;
       case "background": {
@@ -118,16 +127,16 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       prompt = undefined;
       lastHit.clear();
       if (line.trim() === "") continue;
-      running = new AbortController();
-      const { signal } = running;
-      if (!readSlash(line)) {
-        const events = session.agent.run({ message: await session.message(line) }, signal);
-        for await (const event of session.learner?.watch(line, events) ?? events) screen.event(event);
-      } else {
-        const whole = running;
-        running = undefined;
+      const whole = new AbortController();
+      if (readSlash(line)) {
+        command = whole;
         await runSlash(line, whole.signal);
+        command = undefined;
+        continue;
       }
+      running = whole;
+      const events = session.agent.run({ message: await session.message(line) }, whole.signal);
+      for await (const event of session.learner?.watch(line, events) ?? events) screen.event(event);
       running = undefined;
     }
   } finally {

@@ -43,7 +43,8 @@ function isEntry(value: unknown): value is SessionEntry {
     case "name":
       return typeof value.name === "string";
     case "checkpoint":
-      return typeof value.id === "string";
+      // It becomes an argument of git.
+      return typeof value.id === "string" && /^[0-9a-f]{40,64}$/.test(value.id) && typeof value.turn === "number";
     default:
       return false;
   }

@@ -124,7 +124,11 @@ class Totals {
   take(entry: SessionEntry): void {
     if (typeof entry.at === "string") this.lastAt = entry.at;
     if (entry.type === "name") this.name = entry.name;
-    if (entry.type === "checkpoint") this.checkpoints.push(entry);
+    if (entry.type === "checkpoint") {
+      this.checkpoints.push(entry);
+      // A fork of a compacted session has them without the message of their turn.
+      this.turns = Math.max(this.turns, entry.turn);
+    }
     if (entry.type === "message" && entry.turn !== undefined) this.turns = entry.turn;
     if (entry.type === "rewind" && entry.turn !== undefined) {
       const { turn } = entry;

@@ -10,15 +10,17 @@ const NOT_OURS = new Set(["node_modules", ".git", ".venv", "site-packages", ".ro
 export class NestedInstructions {
   readonly #root: string;
   readonly #rules: IncludeRules;
-  readonly #reader: InstructionReader;
+  readonly #seen: ReadonlySet<string>;
+  #reader: InstructionReader | undefined;
   readonly #touched = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #applied: string[] = [];
 
-  constructor(root: string, rules: IncludeRules, seen: Set<string>) {
+  /** `seen` are the files that the conversation has begun with. */
+  constructor(root: string, rules: IncludeRules, seen: ReadonlySet<string>) {
     this.#root = root;
     this.#rules = rules;
-    this.#reader = new InstructionReader(rules, seen);
+    this.#seen = seen;
   }
 
   /** `path` is a file, absolute. */
@@ -29,6 +31,7 @@ export class NestedInstructions {
   /** The text of those that apply since the last call, outermost first, as a reminder. */
   async take(): Promise<string | undefined> {
     if (this.#touched.size === 0) return undefined;
+    this.#reader ??= new InstructionReader(this.#rules, new Set(this.#seen));
     const parts: string[] = [];
     for (const folder of await this.#newFolders()) {
       const found = await this.#reader.folder(folder, [this.#root]);
@@ -36,6 +39,14 @@ export class NestedInstructions {
       parts.push(...found);
     }
     return reminder(parts, this.#reader.notes.splice(0));
+  }
+
+  /** The conversation went back, perhaps to before they came: each applies anew with the next touch. */
+  reset(): void {
+    this.#reader = undefined;
+    this.#touched.clear();
+    this.#looked.clear();
+    this.#applied.length = 0;
   }
 
   /** All that apply so far, as they are now. */

@@ -45,12 +45,6 @@ export function sessionOwner(sessionPath: string): ProcessIdentity | undefined {
   return held && isOwned(held) ? held.owner : undefined;
 }
 
-/** Those of owners that are gone; for a session that is removed. */
-export function removeLocks(sessionPath: string): void {
-  const base = lockBase(sessionPath);
-  for (const { number } of locks(base)) remove(lockPath(base, number));
-}
-
 type Lock = { number: number; owner: ProcessIdentity };
 
 function inUse(id: string, owner: ProcessIdentity): string {

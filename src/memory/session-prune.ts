@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { UserError } from "../protocol/errors.ts";
 import { listSessions, type SessionSummary } from "./session-list.ts";
-import { lockSession, removeLocks, sessionOwner } from "./session-lock.ts";
+import { lockSession, sessionOwner } from "./session-lock.ts";
 
 /** Sessions of the folder whose last entry is older; none that is open in a process. */
 export function oldSessions(folder: string, olderThanMs: number, now: number): SessionSummary[] {
@@ -20,7 +20,6 @@ export function removeSession(path: string): boolean {
   }
   rmSync(path, { force: true });
   rmSync(path.replace(/\.jsonl$/, ".results"), { recursive: true, force: true });
-  removeLocks(path);
   lock[Symbol.dispose]();
   return true;
 }

@@ -1,9 +1,12 @@
 import type { ToolResultBlock, ToolUseBlock, UserMessage } from "./message.ts";
+import { escapeSystemTags } from "./system-tags.ts";
 import type { ToolResult } from "./tool.ts";
 
-/** A result as the model gets it: never without content. */
+/** A result as the model gets it: never without content, and what a tool found never speaks with the system's voice. */
 export function resultBlock(call: Pick<ToolUseBlock, "id">, result: ToolResult): ToolResultBlock {
-  const content = result.content.filter((block) => block.type !== "text" || block.text !== "");
+  const content = result.content
+    .filter((block) => block.type !== "text" || block.text !== "")
+    .map((block) => (block.type === "text" ? { ...block, text: escapeSystemTags(block.text) } : block));
   return {
     type: "tool_result",
     toolUseId: call.id,

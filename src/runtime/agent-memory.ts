@@ -23,6 +23,8 @@ export type AgentMemory = {
   watched(tools: readonly Tool[]): Tool[];
   /** With what `own` gives, the instructions that newly apply. */
   pending(own: (() => Promise<Pending | undefined>) | undefined): () => Promise<Pending | undefined>;
+  /** Instructions of folders may have gone with what the conversation went back over. */
+  wentBack(): void;
 };
 
 export function agentMemory(surroundings: Surroundings, root: string): AgentMemory {
@@ -49,6 +51,7 @@ export function agentMemory(surroundings: Surroundings, root: string): AgentMemo
       return below === undefined ? texts : [...texts, below];
     },
     watched: (tools) => tools.map((tool) => (FILE_TOOLS.has(tool.name) ? touching(tool, nested) : tool)),
+    wentBack: () => nested.reset(),
     pending: (own) => async () => {
       const given = await own?.();
       const below = await nested.take();

@@ -53,7 +53,12 @@ export async function configReport(surroundings: Surroundings): Promise<ConfigRe
     providers,
     rules: ruleSet.rules.map(({ effect, text, level }) => ({ effect, text, level })),
     environment: [...new Set([...PROVIDER_VARIABLES, ...keys, ...OTHER_VARIABLES])].map((name) => ({ name, isSet: Boolean(env[name]) })),
-    problems: [...surroundings.warnings, ...rules.warnings, ...ruleSet.warnings.filter((one) => !rules.warnings.includes(one))],
+    problems: [
+      ...fallbackProblem(surroundings),
+      ...surroundings.warnings,
+      ...rules.warnings,
+      ...ruleSet.warnings.filter((one) => !rules.warnings.includes(one)),
+    ],
   };
 }
 
@@ -75,19 +80,15 @@ async function settingsInForce(surroundings: Surroundings, files: SettingsFiles)
     if (asked.addDirs) say(asked.addDirs, "addDirs");
     if (asked.check !== undefined && !found.has("team.check")) say(asked.check, "team", "check");
   }
-  const model = flags.model ?? env.ROOCODE_MODEL;
-  const isFlag = flags.model !== undefined;
-  if (model !== undefined)
-    found.set("model", {
-      key: "model",
-      value: model,
-      source: isFlag ? "flag" : "environment",
-      place: isFlag ? "--model" : "ROOCODE_MODEL",
-    });
-  const { permissionMode, addDir } = flags;
-  if (permissionMode)
-    found.set("permissionMode", { key: "permissionMode", value: permissionMode, source: "flag", place: "--permission-mode" });
-  if (addDir?.length) found.set("--add-dir", { key: "addDirs", value: addDir, source: "flag", place: "--add-dir" });
+  const flag = (key: string, value: unknown, place: string) => {
+    if (value !== undefined) found.set(key, { key, value, source: "flag", place });
+  };
+  if (env.ROOCODE_MODEL !== undefined)
+    found.set("model", { key: "model", value: env.ROOCODE_MODEL, source: "environment", place: "ROOCODE_MODEL" });
+  flag("model", flags.model, "--model");
+  flag("fallbackModel", flags.fallbackModel, "--fallback-model");
+  flag("permissionMode", flags.permissionMode, "--permission-mode");
+  if (flags.addDir?.length) found.set("--add-dir", { key: "addDirs", value: flags.addDir, source: "flag", place: "--add-dir" });
   return [...found.values()].sort((one, other) => one.key.localeCompare(other.key));
 }
 
@@ -108,6 +109,18 @@ function modelInForce(surroundings: Surroundings): ModelInForce | { error: strin
     return { ...model, why: provider ? whyOf(provider) : "" };
   } catch (error) {
     if (error instanceof UserError) return { error: error.message };
+    throw error;
+  }
+}
+
+/** A session does not begin with a fallback model that it can't have. */
+function fallbackProblem({ flags, settings, env }: Surroundings): string[] {
+  const model = flags.fallbackModel ?? settings.fallbackModel;
+  try {
+    if (model !== undefined) selectModel({ providers: settings.providers ?? [], model, env });
+    return [];
+  } catch (error) {
+    if (error instanceof UserError) return [`fallbackModel: ${error.message}`];
     throw error;
   }
 }

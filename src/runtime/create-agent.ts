@@ -39,6 +39,7 @@ export type AgentParts = {
   checkpoints?: (() => Promise<Checkpoints>) | undefined;
   /** How many messages of the person the session holds. */
   turns?: number;
+  onRewind?: () => void;
   /** Of a session that goes on: sent again as they were. */
   toolSpecs?: readonly ToolSpec[];
 };
@@ -121,6 +122,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     async rewind(earlier, turn) {
       history.splice(0, history.length, ...earlier);
       turns = turn - 1;
+      parts.onRewind?.();
       await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history], turn });
     },
   };

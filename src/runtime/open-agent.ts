@@ -89,9 +89,14 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const { settings, env } = surroundings;
   const { sessionPath, sessionId: id, onProblem } = request;
   const old = readHeader(sessionPath) ? await openSessionFile(sessionPath, onProblem) : undefined;
-  const wanted = surroundings.flags.model ?? request.model ?? lastModel(old?.loaded) ?? env.ROOCODE_MODEL ?? settings.model;
   const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: id });
-  const selected = choose(wanted);
+  const fallback = fallbackOf(surroundings, choose);
+  const earlier = lastModel(old?.loaded, fallback?.model);
+  const selected = choose(surroundings.flags.model ?? request.model ?? earlier ?? env.ROOCODE_MODEL ?? settings.model);
+
+  const spending = request.spending ?? new Spending(old?.loaded);
+  // Before the file is made: what is refused begins no session.
+  const overBudget = request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected);
 
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
   const shell = new ShellState(request.cwd);
@@ -133,8 +138,6 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       },
       onProblem,
     );
-  const spending = request.spending ?? new Spending(old?.loaded);
-  const fallback = fallbackOf(surroundings, choose);
   const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
@@ -169,10 +172,11 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     {
       model: inUse(selected),
       spending,
-      overBudget: request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected),
+      overBudget,
       mend: historyMender(session, env.ROOCODE_STRICT === "1"),
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
+      onRewind: () => memory.wentBack(),
       authorize: permissions.authorize,
       session,
       spillFolder,
@@ -221,8 +225,8 @@ async function inherited(sessionPath: string, parent: string | undefined): Promi
   return inheritedResults(sessionPath);
 }
 
-/** The model that wrote the last answer; a fallback's or another one's that the person chose goes on. */
-function lastModel(loaded: LoadedSession | undefined): string | undefined {
-  const last = loaded?.history.findLast((message) => message.role === "assistant" && message.provider !== "");
+/** The model that wrote the last answer: one that the person chose goes on, one that only stood in does not. */
+function lastModel(loaded: LoadedSession | undefined, fallback: string | undefined): string | undefined {
+  const last = loaded?.history.findLast((message) => message.role === "assistant" && message.provider !== "" && message.model !== fallback);
   return last?.role === "assistant" ? `${last.provider}/${last.model}` : loaded?.header.model;
 }

@@ -18,9 +18,10 @@ export function teamBudget({ roster, presence }: TeamBus, self: string, ownSpent
 }
 
 /** A cap that can't be held is refused before anything is spent. `model` as it is asked for, or nothing for the default. */
-export function requirePrice({ env, settings }: Surroundings, maxCost: number | undefined, model: string | undefined): void {
+export function requirePrice(surroundings: Surroundings, maxCost: number | undefined, model: string | undefined): void {
   if (maxCost === undefined) return;
-  const wanted = model ?? env.ROOCODE_MODEL ?? settings.model;
-  const selected = selectModel({ providers: settings.providers ?? [], model: wanted, env });
-  requireKnownPrice(selected);
+  const { env, settings, flags } = surroundings;
+  const fallback = flags.fallbackModel ?? settings.fallbackModel;
+  for (const wanted of [model ?? env.ROOCODE_MODEL ?? settings.model, ...(fallback === undefined ? [] : [fallback])])
+    requireKnownPrice(selectModel({ providers: settings.providers ?? [], model: wanted, env }));
 }

@@ -1,4 +1,5 @@
 import type { Pending } from "../protocol/agent.ts";
+import { escapeSystemTags } from "../protocol/system-tags.ts";
 import { type Envelope, LEAD, type TeamMessage } from "../protocol/team.ts";
 
 /** What `worker.ts` and the lead act on themselves; a model sees such a message only where they hand it on. */
@@ -94,8 +95,8 @@ export function envelopeText(envelope: Envelope): string {
       return teammateMessage({ from, type: body.type, task: body.taskId, summary: body.summary }, caution(envelope), body.text);
     case "idle_notification": {
       const commits = body.commits.length > 0 ? `Commits: ${body.commits.join(", ")}.` : "No commits.";
-      const text = body.lastText.trim() === "" ? "It said nothing at the end." : `Its last words:\n${plain(body.lastText)}`;
-      return `<task-notification${attributes({ from, status: "idle", reason: body.reason })}>\n${plain(commits)}\n${text}\n</task-notification>`;
+      const text = body.lastText.trim() === "" ? "It said nothing at the end." : `Its last words:\n${escapeSystemTags(body.lastText)}`;
+      return `<task-notification${attributes({ from, status: "idle", reason: body.reason })}>\n${escapeSystemTags(commits)}\n${text}\n</task-notification>`;
     }
     case "plan_approval_request":
     case "shutdown_request":
@@ -127,18 +128,15 @@ function caution({ from, body }: Envelope): string {
 }
 
 function teammateMessage(fields: Record<string, string | undefined>, opening: string, text: string): string {
-  return `<teammate-message${attributes(fields)}>\n${opening}${plain(text)}\n</teammate-message>`;
+  return `<teammate-message${attributes(fields)}>\n${opening}${escapeSystemTags(text)}\n</teammate-message>`;
 }
 
 function attributes(fields: Record<string, string | undefined>): string {
   return Object.entries(fields)
-    .flatMap(([name, value]) => (value === undefined ? [] : ` ${name}="${plain(value).replaceAll('"', "&quot;").replace(/\s+/g, " ")}"`))
+    .flatMap(([name, value]) =>
+      value === undefined ? [] : ` ${name}="${escapeSystemTags(value).replaceAll('"', "&quot;").replace(/\s+/g, " ")}"`,
+    )
     .join("");
-}
-
-/** Text that can't open or close a tag by which the system speaks. Nothing else is changed. */
-function plain(text: string): string {
-  return text.replace(/<(?=[\s/]*(?:system-reminder|teammate-message|task-notification)\b)/gi, "&lt;");
 }
 
 function isProtocol(envelope: Envelope): envelope is ProtocolEnvelope {

@@ -117,6 +117,31 @@ describe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.sees(/\d+ tokens in/);
   });
 
+  test("Esc stops /compact, and a command that fails is a line and not the end", async () => {
+    const stop = new AbortController();
+    const held = async () => {
+      await setTimeout(LONG, undefined, { signal: stop.signal }).catch(() => undefined);
+      return { text: "Too late." };
+    };
+    await using repl = await openRepl(({ rounds }) => (rounds === 0 ? { text: `${"word ".repeat(8_000)}Hello.` } : held()));
+    try {
+      await repl.type("hi");
+      await repl.sees("Hello.");
+      await repl.prompt();
+      await repl.type("/compact");
+      await eventually(() => repl.model.requests.length > 1);
+      await repl.key("Escape");
+      await repl.sees("Interrupting …");
+      await repl.prompt();
+      await repl.type("/forget");
+      await repl.sees("Say which memory");
+      await repl.type("/exit");
+      await repl.sees("ended with 0");
+    } finally {
+      stop.abort();
+    }
+  });
+
   test("/rewind brings files back, by whatever they were changed, leaves the person's own alone, and the conversation goes on from there", async () => {
     const script = inOrder(
       { calls: [{ name: "Bash", input: { command: "printf changed > README.md; printf made > made.txt" } }] },

@@ -50,6 +50,27 @@ test.each(PROTOCOLS)(
   },
 );
 
+test("what is refused at the start leaves no session behind that -c would go on with", async () => {
+  await using model = await talker();
+  await using home = await testHome(FILES);
+  const env = model.env("anthropic");
+  for (const args of [["--model"], ["--fallback-model"]])
+    expect(await home.roocode(["-p", "--max-cost", "1", ...args, "nobody-knows-it", "one"], { env })).toMatchObject({ code: 2 });
+  expect(await home.sessions()).toEqual([]);
+});
+
+test("a session goes on with the model that answered last, but not with one that only stood in", async () => {
+  await using model = await talker();
+  await using home = await testHome(FILES);
+  const env = model.env("anthropic");
+  await home.roocode(["-p", "one"], { env });
+  await home.roocode(["-p", "-c", "--model", "claude-haiku-4-5", "two"], { env });
+  await home.roocode(["-p", "-c", "three"], { env });
+  await home.roocode(["-p", "-c", "--fallback-model", "claude-haiku-4-5", "four"], { env });
+  const [first, ...later] = model.proxy.captures.map(({ body }) => JSON.parse(body).model);
+  expect(later).toEqual(["claude-haiku-4-5", "claude-haiku-4-5", first]);
+});
+
 test.each(PROTOCOLS)(
   "C-01: killed while a tool runs a session goes on: the call has an honest result, the person is told, over %s",
   async (protocol) => {

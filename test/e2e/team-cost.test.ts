@@ -183,6 +183,9 @@ test("a cap on a model without a known price is refused before anything is made,
   expect(run.code).toBe(2);
   expect(run.stderr).toContain("--max-cost needs a price, and that of anthropic/nobody-knows-it is not known.");
   expect(run.stderr).toContain('models: [{ id: "nobody-knows-it", prices: { input: 3, output: 15 } }]');
+  const standIn = ["--max-cost", "5", "--fallback-model", "nobody-knows-it"];
+  const refused = await home.roocode(["team", "write", "--name", "cap", ...standIn, ...FLAGS], { env: model.env("anthropic") });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("that of anthropic/nobody-knows-it is not known") });
   expect((await home.roocode(["team", "list"])).stdout).toContain("No teams.");
   for (const amount of ["0", "-1", "much"]) {
     const bad = await home.roocode(["team", "write", `--max-cost=${amount}`, ...FLAGS], { env: model.env("anthropic") });

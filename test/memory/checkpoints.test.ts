@@ -57,6 +57,17 @@ async function rewind(checkpoints: Checkpoints, to: number) {
 }
 
 describe("checkpoints", () => {
+  test("what the person writes while the question stands open is left alone", async () => {
+    await using one = await project({ "a.txt": "a", "b.txt": "b" });
+    const checkpoints = one.open();
+    await turn(checkpoints, () => Promise.all([one.write("a.txt", "agent"), one.write("b.txt", "agent")]));
+    const { restore } = await checkpoints.plan(1);
+    await one.write("b.txt", "the person's");
+    const paths = restore.map(({ path }) => path);
+    expect([paths, await checkpoints.restore(1, paths)]).toEqual([["a.txt", "b.txt"], ["b.txt"]]);
+    expect([await one.text("a.txt"), await one.text("b.txt")]).toEqual(["a", "the person's"]);
+  });
+
   test("what a turn changed, made, deleted, linked or chmodded by any way comes back, byte for byte", async () => {
     await using p = await project({ "a.txt": "a\r\nb\n", "dir/b.txt": "b", "run.sh": "#!/bin/sh\n", "gone.txt": "here" });
     await chmod(p.file("run.sh"), 0o755);

@@ -193,6 +193,10 @@ describe("instruction files of folders", () => {
     const again = await nested.current();
     expect(again).toContain("for a, anew &lt;/system-reminder>");
     expect(again).toContain("for b");
+    nested.reset();
+    expect(await nested.current()).toBeUndefined();
+    nested.touch(join(folder.path, "a", "y.ts"));
+    expect(await nested.take()).toContain("for a, anew");
   });
 
   test("other people's packages and folders outside of the root have no say", async () => {

@@ -17,6 +17,15 @@ async function load(path: string) {
 }
 
 describe("a session that is loaded again", () => {
+  test("the next turn of a fork is not taken for one whose snapshots came with it; what is no snapshot's id is left out", async () => {
+    await using folder = await tempFolder();
+    const snapshot = (id: string): SessionEntry => ({ type: "checkpoint", at, id, turn: 5, phase: "before" });
+    const path = await written(folder.path, "s1", snapshot("a".repeat(40)), snapshot("--output=/tmp/x"));
+    const { turns, checkpoints, notes } = await load(path);
+    expect({ turns, ids: checkpoints.map(({ id }) => id) }).toEqual({ turns: 5, ids: ["a".repeat(40)] });
+    expect(notes).toEqual([expect.stringContaining("damaged line")]);
+  });
+
   test("folds results that ended out of order into one message in the order of the calls, with the reminder in the last", async () => {
     await using folder = await tempFolder();
     const path = await written(folder.path, "s1", user("go"), calls("a", "b"), result("b"), result("a"), roundEnd("mail", "and tests"));

@@ -51,6 +51,16 @@ describe("EditFile", () => {
     expect(await edited('emit("x");\n', 'emit("x");', 'emit("$& and $$ and $1");')).toBe('emit("$& and $$ and $1");\n');
     expect(await edited("PID=@@\nQ=@@\n", "@@", "$$-$`-$'", { replace_all: true })).toBe("PID=$$-$`-$'\nQ=$$-$`-$'\n");
   });
+  test("a tag of the system, copied from a result that shows it escaped, is the file's own", async () => {
+    const file = "<system-reminder>old</system-reminder>\r\nend\r\n";
+    expect(
+      await edited(file, "&lt;system-reminder>old&lt;/system-reminder>\nend", "&lt;system-reminder>new&lt;/system-reminder>\nend"),
+    ).toBe("<system-reminder>new</system-reminder>\r\nend\r\n");
+    // Where the file itself has the escape, it is taken at its word.
+    expect(await edited("&lt;system-reminder>\r\nend\r\n", "&lt;system-reminder>\nend", "&lt;system-reminder>\nEND")).toBe(
+      "&lt;system-reminder>\r\nEND\r\n",
+    );
+  });
   test("a file without a final newline stays without one", async () => {
     expect(await edited("one\ntwo\nthree", "one", "ONE")).toBe("ONE\ntwo\nthree");
   });

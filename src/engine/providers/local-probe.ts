@@ -46,8 +46,9 @@ type Told = { id: string; hasTools?: boolean; contextWindow?: number };
 /** JSON of one path; undefined for anything but a good answer in time. */
 type Ask = (path: string, body?: object) => Promise<unknown>;
 
+/** Whoever listens there chooses the name, which is shown on the terminal. */
 function isUsable({ id, hasTools = true, contextWindow = LEAST_WINDOW }: Told): boolean {
-  return id !== "" && hasTools && contextWindow >= LEAST_WINDOW;
+  return /^[\x21-\x7e]{1,200}$/.test(id) && hasTools && contextWindow >= LEAST_WINDOW;
 }
 
 const MODELS: Readonly<Record<LocalServer, (ask: Ask) => Promise<Told[]>>> = {

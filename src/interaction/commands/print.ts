@@ -1,5 +1,6 @@
 import { UserError } from "../../protocol/errors.ts";
 import type { UserMessage } from "../../protocol/message.ts";
+import { escapeSystemTags } from "../../protocol/system-tags.ts";
 import { type OpenedSession, openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { onLostReader, outliveOutput } from "../lost-output.ts";
@@ -86,13 +87,13 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   return await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output));
 }
 
-/** What was piped stands behind the prompt that was given. */
+/** What was piped stands behind the prompt that was given; it is data, often of others, and has no voice of the system. */
 async function promptMessage(session: OpenedSession, prompt: string, piped: string | undefined, output: PrintOutput): Promise<UserMessage> {
   if (piped === undefined)
     output.note(
       `Standard input said nothing for ${SILENT_PIPE_MS / 1000} s: the prompt goes out without it. Give </dev/null to skip the wait.`,
     );
-  return session.message(piped?.trim() ? `${prompt}\n\n${piped}` : prompt);
+  return session.message(piped?.trim() ? `${prompt}\n\n${escapeSystemTags(piped)}` : prompt);
 }
 
 function requireStreams({ prompt, outputFormat }: PrintArguments): void {

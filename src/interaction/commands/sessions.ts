@@ -105,7 +105,7 @@ export async function exportSession({
   const pieces = (await pageWriter(format))(title, header, parts(allEntries(path)));
   if (output === undefined) {
     outliveOutput();
-    for (const piece of pieces) process.stdout.write(piece);
+    for (const piece of pieces) process.stdout.write(process.stdout.isTTY ? plainText(piece) : piece);
     return 0;
   }
   const target = resolve(output);

@@ -1,6 +1,5 @@
 import { UserError } from "../../protocol/errors.ts";
 import type { SlashCommand } from "./command.ts";
-import { sayProblem } from "./say-problem.ts";
 
 export const forgetCommand: SlashCommand = {
   name: "forget",
@@ -8,13 +7,9 @@ export const forgetCommand: SlashCommand = {
   describe: "Remove a memory",
   anyTime: true,
   async run(argument, { session, print }) {
-    try {
-      if (argument === "") throw new UserError("Say which memory: /forget NAME. /memory lists them.");
-      const gone = await (await session.memories()).forget(argument);
-      print(gone ? `Forgot "${gone.name}".` : `There is no memory "${argument}". /memory lists them.`);
-    } catch (error) {
-      sayProblem(error, print);
-    }
+    if (argument === "") throw new UserError("Say which memory: /forget NAME. /memory lists them.");
+    const gone = await (await session.memories()).forget(argument);
+    print(gone ? `Forgot "${gone.name}".` : `There is no memory "${argument}". /memory lists them.`);
     return undefined;
   },
 };

@@ -1,4 +1,3 @@
-import { UserError } from "../../protocol/errors.ts";
 import type { SlashCommand } from "./command.ts";
 
 export const modelCommand: SlashCommand = {
@@ -6,13 +5,8 @@ export const modelCommand: SlashCommand = {
   argument: "[[provider/]id]",
   describe: "Which model answers; another one goes on with the same conversation",
   async run(argument, { session, print }) {
-    try {
-      const notice = argument === "" ? undefined : session.useModel(argument).notice;
-      print(`Model ${session.model()}.${notice ? ` ${notice}` : ""}`);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      print(error.message);
-    }
+    const notice = argument === "" ? undefined : session.useModel(argument).notice;
+    print(`Model ${session.model()}.${notice ? ` ${notice}` : ""}`);
     return undefined;
   },
 };

@@ -61,37 +61,43 @@ export class Checkpoints {
 
   /** What going back to the moment before this turn would do to the files. */
   async plan(turn: number): Promise<FilesPlan> {
-    return this.#inTurn(async () => {
-      const steps = this.#steps.filter((step) => step.turn >= turn);
-      const first = steps[0];
-      if (!first) return { restore: [], foreign: [] };
-      const now = await this.#store.take();
-      const own = new Set<string>();
-      const foreign = new Set<string>();
-      for (const [index, { before, after }] of steps.entries()) {
-        const next = steps[index + 1]?.before ?? now;
-        // A process that ended in the middle of a step left nobody to say which changes were its own.
-        for (const { path } of after === undefined ? [] : await this.#store.changes(before, after)) own.add(path);
-        for (const { path } of await this.#store.changes(after ?? before, next)) foreign.add(path);
-      }
-      const changes = await this.#store.changes(first.before, now);
-      return {
-        restore: changes.filter(({ path }) => own.has(path) && !foreign.has(path)),
-        foreign: changes.filter(({ path }) => foreign.has(path)),
-      };
-    });
+    return this.#inTurn(() => this.#planNow(turn));
   }
 
-  /** Gives the paths that could not be brought back. */
+  /** Gives the paths that could not be brought back, those that somebody else has changed since the plan was made among them. */
   async restore(turn: number, paths: readonly string[]): Promise<string[]> {
     return this.#inTurn(async () => {
       const first = this.#steps.find((step) => step.turn >= turn);
       if (!first || paths.length === 0) return [];
-      const left = await this.#store.restore(first.before, paths);
+      const own = new Set((await this.#planNow(turn)).restore.map(({ path }) => path));
+      const left = await this.#store.restore(
+        first.before,
+        paths.filter((path) => own.has(path)),
+      );
       // Undone work is nobody's change: what comes later is measured from here.
       this.#steps.splice(this.#steps.indexOf(first));
-      return left;
+      return [...paths.filter((path) => !own.has(path)), ...left];
     });
+  }
+
+  async #planNow(turn: number): Promise<FilesPlan> {
+    const steps = this.#steps.filter((step) => step.turn >= turn);
+    const first = steps[0];
+    if (!first) return { restore: [], foreign: [] };
+    const now = await this.#store.take();
+    const own = new Set<string>();
+    const foreign = new Set<string>();
+    for (const [index, { before, after }] of steps.entries()) {
+      const next = steps[index + 1]?.before ?? now;
+      // A process that ended in the middle of a step left nobody to say which changes were its own.
+      for (const { path } of after === undefined ? [] : await this.#store.changes(before, after)) own.add(path);
+      for (const { path } of await this.#store.changes(after ?? before, next)) foreign.add(path);
+    }
+    const changes = await this.#store.changes(first.before, now);
+    return {
+      restore: changes.filter(({ path }) => own.has(path) && !foreign.has(path)),
+      foreign: changes.filter(({ path }) => foreign.has(path)),
+    };
   }
 
   async #step(action: () => Promise<void>): Promise<void> {

@@ -90,5 +90,5 @@ class ConversationCompactor implements Compactor {
 }
 
 function offNotice(reason: string): string {
-  return `Automatic compaction failed ${MAX_FAILURES} times in a row (${reason}) and is off for this session. /compact tries once more; /clear begins anew.`;
+  return `Automatic compaction failed ${MAX_FAILURES} times in a row (${reason}) and is off for this session. /compact tries once more; a new session begins anew.`;
 }

@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import * as z from "zod";
 import { isErrno, writeAtomic } from "../../platform/files.ts";
 import { defineTool } from "../../protocol/define-tool.ts";
+import { unescapeSystemTags } from "../../protocol/system-tags.ts";
 import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
 import { fileDiff } from "../file-diff.ts";
 import type { FileState } from "../file-state.ts";
@@ -83,7 +84,8 @@ function collectEdits(input: z.output<typeof schema>): Edit[] | string {
 /** The new byte string, or what kept one of the edits from applying; then none of them counts. */
 function applyEdits(before: string, edits: readonly Edit[], shown: string): string | { problem: string } {
   let text = before;
-  for (const [index, one] of edits.entries()) {
+  for (const [index, given] of edits.entries()) {
+    const one = asInFile(text, given);
     const where = edits.length > 1 ? `${shown}, edit ${index + 1}` : shown;
     if (one.old_string === "") return { problem: `${where}: old_string is empty. Use WriteFile for a whole file.` };
     const matches = findMatches(text, toByteString(one.old_string));
@@ -105,6 +107,13 @@ function applyEdits(before: string, edits: readonly Edit[], shown: string): stri
     text = result + text.slice(end);
   }
   return text;
+}
+
+/** ReadFile shows the system's tags escaped. An edit that is copied from there means the file's own, and writes what it means. */
+function asInFile(text: string, given: Edit): Edit {
+  const old_string = unescapeSystemTags(given.old_string);
+  if (old_string === given.old_string || findMatches(text, toByteString(given.old_string)).length > 0) return given;
+  return { ...given, old_string, new_string: unescapeSystemTags(given.new_string) };
 }
 
 /** The place that fits best when blanks are ignored, with its blanks made visible: shown, never used. */

@@ -99,6 +99,11 @@ test("vLLM: max_model_len is its window", async () => {
   expect(await found("vllm", answers(4_096))).toBeUndefined();
 });
 
+test("a name that would act on the terminal is no model", async () => {
+  const data = ["\u001b]0;owned\u0007", "two\nlines", "qwen3"].map((id) => ({ id, max_model_len: 65_536 }));
+  expect(await found("vllm", { "/v1/models": () => ({ data }) })).toEqual({ model: "qwen3", contextWindow: 65_536 });
+});
+
 test("something else on the port, nonsense, and a server that says nothing are no model, and cost no more than the limit", async () => {
   await using silent = await serving({ "/v1/models": () => undefined });
   await using odd = await serving({ "/v1/models": () => "[1", "/props": () => [null], "/api/v0/models": () => ({ data: [7, null, {}] }) });

@@ -45,6 +45,20 @@ test("each setting comes with its value and the flag, variable or line that it i
   expect(report.environment).toContainEqual({ name: "ANTHROPIC_API_KEY", isSet: true });
 });
 
+test("a fallback model without its key is a problem, and the flag for one beats the settings", async () => {
+  await using home = await testHome(FILES);
+  await write(
+    join(home.data, "config.yaml"),
+    "fallbackModel: mine/m\nproviders: [{name: mine, protocol: openai, baseUrl: http://127.0.0.1:1/v1, apiKeyEnv: MINE}]\n",
+  );
+  const check = await home.roocode(["config", "--check"], { env: { ANTHROPIC_API_KEY: "k" } });
+  expect(check).toMatchObject({ code: 2, stdout: expect.stringMatching(/^fallbackModel: .*MINE/) });
+  const run = await config(home, ["--fallback-model", "haiku"], { ANTHROPIC_API_KEY: "k", MINE: "k" });
+  const place = "--fallback-model";
+  expect(JSON.parse(run.stdout).settings).toContainEqual({ key: "fallbackModel", value: "haiku", source: "flag", place });
+  expect(JSON.parse(run.stdout).problems).toEqual([]);
+});
+
 test("no secret is shown: not a key, a header, a password in an address, nor a server's environment", async () => {
   await using home = await testHome(FILES);
   await write(
