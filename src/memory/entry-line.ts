@@ -40,6 +40,8 @@ function isEntry(value: unknown): value is SessionEntry {
     case "compaction":
     case "rewind":
       return Array.isArray(value.history) && value.history.every(isMessage);
+    case "spent":
+      return isRecord(value.usage);
     case "name":
       return typeof value.name === "string";
     case "checkpoint":

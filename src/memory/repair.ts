@@ -40,6 +40,7 @@ class Fold {
       case "header":
       case "name":
       case "checkpoint":
+      case "spent":
         break;
       case "compaction":
       case "rewind":

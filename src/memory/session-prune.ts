@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { UserError } from "../protocol/errors.ts";
 import { listSessions, type SessionSummary } from "./session-list.ts";
 import { lockSession, sessionOwner } from "./session-lock.ts";
@@ -19,9 +20,19 @@ export function removeSession(path: string): boolean {
     throw error;
   }
   rmSync(path, { force: true });
+  removeSnapshots(path);
   rmSync(path.replace(/\.jsonl$/, ".results"), { recursive: true, force: true });
   lock[Symbol.dispose]();
   return true;
+}
+
+/** Its index of the snapshots; the store goes with the last session of the project, since what it holds is shared. */
+function removeSnapshots(path: string): void {
+  const folder = dirname(path);
+  const store = join(dirname(folder), "checkpoints.git");
+  const index = join(store, `index-${basename(path, ".jsonl")}`);
+  for (const ending of ["", ".modes.json", ".lock"]) rmSync(`${index}${ending}`, { force: true });
+  if (!readdirSync(folder).some((name) => name.endsWith(".jsonl"))) rmSync(store, { recursive: true, force: true });
 }
 
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };

@@ -41,6 +41,8 @@ export type AgentEvent =
   | { type: "retry"; attempt: number; max: number; delayMs: number; kind: ModelErrorKind; reason?: string }
   | { type: "attempt_reset"; reason: string }
   | { type: "notice"; text: string }
+  /** What a request took that brought no message: a summary that could not be used. */
+  | { type: "spent"; usage: Usage; cost?: number }
   | { type: "message"; message: UserMessage | AssistantMessage; usage?: Usage; cost?: number; mail?: readonly string[] }
   /** All results of the round are out; the ids in `mail` may be acknowledged once this was taken. */
   | { type: "round_end"; reminder?: string; steering?: string; mail?: readonly string[] }

@@ -38,6 +38,8 @@ export type SessionEntry =
     }
   /** Replaces all before it too: the person went back to the moment before this turn, or, without one, the history was mended. */
   | { type: "rewind"; at: string; history: Message[]; turn?: number }
+  /** What a request took that brought no message. */
+  | { type: "spent"; at: string; usage: Usage; cost?: number }
   /** What the person calls the session; the last one counts. */
   | { type: "name"; at: string; name: string }
   /** What the files were around a step of the agent; `turn` counts the person's messages, `id` is a snapshot's. */

@@ -15,6 +15,8 @@ export async function record(session: Session, event: AgentEvent, history: reado
   } else if (event.type === "round_end") {
     const { type: _, ...round } = event;
     await session.append({ type: "round_end", at, ...round });
+  } else if (event.type === "spent") {
+    await session.append({ at, ...event });
   } else if (event.type === "compacted") {
     const { type: _, ...compaction } = event;
     await session.append({ type: "compaction", at, ...compaction, history: [...history] });

@@ -45,7 +45,7 @@ export class Spending {
   priced(event: AgentEvent, { id, pricesOf }: PricedModel, before: number): AgentEvent {
     if (event.type === "message" && event.usage && event.message.role === "assistant")
       return { ...event, ...costField(this.add(event.usage, pricesOf(event.message.model))) };
-    if (event.type === "compacted") return { ...event, ...costField(this.add(event.usage, pricesOf(id))) };
+    if (event.type === "compacted" || event.type === "spent") return { ...event, ...costField(this.add(event.usage, pricesOf(id))) };
     if (event.type === "loop_complete" && this.#isPriced) return { ...event, cost: this.#cost - before };
     return event;
   }

@@ -30,6 +30,7 @@ export class AgentPresence {
         if (event.usage) this.#goOn();
         break;
       case "compacted":
+      case "spent":
         this.#goOn();
         break;
       case "turn_start":

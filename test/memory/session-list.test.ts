@@ -1,4 +1,4 @@
-import { mkdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findSession, latestSession } from "../../src/memory/find-session.ts";
@@ -119,6 +119,20 @@ test("a search finds words, calls and results whatever their case, and not what 
   expect([...searchSession(path, "limit")].map(({ who }) => who)).toEqual(["tool", "user", "assistant"]);
   expect([...searchSession(path, "ärger")]).toEqual([{ at, who: "assistant", text: "ÄRGER mit dem Limit" }]);
   expect([...searchSession(path, "rate\nlimit")][0]?.text).toMatch(/^…z+ the Rate Limit is 5$/);
+});
+
+test("the snapshots of a project go with its last session, its index with each", async () => {
+  await using project = await tempFolder();
+  const folder = join(project.path, "sessions");
+  await mkdir(folder);
+  const store = join(project.path, "checkpoints.git");
+  await mkdir(store);
+  for (const name of ["HEAD", "index-one", "index-one.modes.json", "index-two"]) await writeFile(join(store, name), "x");
+  const [one, two] = [await written(folder, "one", user("go")), await written(folder, "two", user("go"))];
+  removeSession(one);
+  expect((await readdir(store)).sort()).toEqual(["HEAD", "index-two"]);
+  removeSession(two);
+  await expect(readdir(store)).rejects.toThrow("ENOENT");
 });
 
 test("old sessions go with their large results; one that is open stays", async () => {

@@ -93,6 +93,7 @@ function eventText(event: TeamEvent["event"]): string | undefined {
     case "attempt_reset":
     case "round_end":
     case "compacted":
+    case "spent":
       return undefined;
     default:
       return stepText(event);

@@ -78,6 +78,7 @@ class ConversationCompactor implements Compactor {
     const plan = new Plan(history, preserved, { ...this.#options, count, limits: () => this.#window.rawLimits() });
     const run: Run = { usage: NO_USAGE, reason: "", isServerFault: false };
     const done = yield* climbDown(plan, { ...this.#options, window: this.#window, trigger, focus, signal }, run);
+    if ((signal.aborted || !done) && run.usage.input + run.usage.output > 0) yield { type: "spent", usage: run.usage };
     if (signal.aborted) return { failed: "interrupted" };
     if (trigger !== "manual") {
       this.#failures = done?.mode === "suffix" || done?.mode === "transcript" ? 0 : this.#failures + 1;

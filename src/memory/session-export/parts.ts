@@ -22,6 +22,7 @@ export function* parts(entries: Iterable<SessionEntry>): Generator<Part> {
       case "header":
       case "name":
       case "checkpoint":
+      case "spent":
         break;
       case "message":
         yield* closeRound();

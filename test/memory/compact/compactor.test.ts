@@ -118,6 +118,13 @@ describe("the ladder", () => {
     expect(text).toMatch(/Rounds left out here: \d+\..*[\s\S]*\["a\.ts"\]/);
   });
 
+  test("what a summary took that could not be used is told all the same", async () => {
+    const { ask } = scripted((_request, number) => (number === 1 ? "I would rather go on." : SERVER_ERROR));
+    const { outcome, events } = await compacted(compactor({ ask }), work(), { trigger: "manual" });
+    expect(outcome).toEqual({ failed: "Not compacted: 500: internal error." });
+    expect(events).toContainEqual({ type: "spent", usage: { input: 100, output: 10, cacheRead: 0, cacheWrite: 0 } });
+  });
+
   test("a person who asks for a summary loses no rounds because the server is down while there is room", async () => {
     const { outcome } = await compacted(compactor({ ask: scripted(() => SERVER_ERROR).ask }), work(), { trigger: "manual" });
     expect(outcome).toEqual({ failed: "Not compacted: 500: internal error." });
