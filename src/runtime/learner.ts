@@ -8,7 +8,7 @@ import { NO_USAGE } from "../protocol/model.ts";
 import { maskSecrets } from "../safety/secrets.ts";
 import { openMemories } from "./agent-memory.ts";
 import { memoryFolders } from "./memory-folders.ts";
-import type { OpenedAgent } from "./open-agent.ts";
+import type { Spending } from "./spending.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Turns from one request for memories to the next. */
@@ -28,17 +28,18 @@ export interface Learner {
 
 export class TurnLearner implements Learner {
   readonly #surroundings: Surroundings;
-  readonly #agent: Pick<OpenedAgent, "spending" | "agent">;
+  readonly #spending: Spending;
   readonly #onRemembered: (text: string) => void;
   readonly #stopping = new AbortController();
   #last: TurnWords | undefined;
+  #answered: AssistantMessage | undefined;
   #turnsToWait = 0;
   #failures = 0;
   #isBusy = false;
 
-  constructor(surroundings: Surroundings, agent: Pick<OpenedAgent, "spending" | "agent">, onRemembered: (text: string) => void) {
+  constructor(surroundings: Surroundings, spending: Spending, onRemembered: (text: string) => void) {
     this.#surroundings = surroundings;
-    this.#agent = agent;
+    this.#spending = spending;
     this.#onRemembered = onRemembered;
   }
 
@@ -48,7 +49,10 @@ export class TurnLearner implements Learner {
     let hasEndedWell = false;
     for await (const event of events) {
       if (event.type === "round_end" && event.steering) user.push(event.steering);
-      if (event.type === "message" && event.message.role === "assistant") assistant.push(messageText(event.message));
+      if (event.type === "message" && event.message.role === "assistant" && event.message.provider !== "") {
+        assistant.push(messageText(event.message));
+        this.#answered = event.message;
+      }
       if (event.type === "loop_complete") hasEndedWell = event.reason === "end_turn";
       yield event;
     }
@@ -99,9 +103,8 @@ export class TurnLearner implements Learner {
   #model(): SelectedModel {
     const { settings, env } = this.#surroundings;
     const options = { providers: settings.providers ?? [], env };
-    const last = this.#agent.agent.history.findLast((message) => message.role === "assistant" && message.provider !== "");
-    if (last?.role !== "assistant") throw new UserError("No model has answered yet.");
-    return selectModel({ ...options, model: cheapModel(options, last.provider, last.model) });
+    if (!this.#answered) throw new UserError("No model has answered yet.");
+    return selectModel({ ...options, model: cheapModel(options, this.#answered.provider, this.#answered.model) });
   }
 
   async #ask(
@@ -113,7 +116,7 @@ export class TurnLearner implements Learner {
     for await (const event of client.stream(request, signal)) {
       if (event.type === "error") failure = event.text;
       if (event.type !== "end") continue;
-      if (event.usage !== NO_USAGE) this.#agent.spending.add(event.usage, prices);
+      if (event.usage !== NO_USAGE) this.#spending.add(event.usage, prices);
       if (failure !== undefined) throw new UserError(`The request for memories failed: ${failure}`);
       return event.message;
     }

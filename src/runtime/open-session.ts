@@ -87,7 +87,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
-  const learner = onRemembered && settings.autoMemory !== false ? await openLearner(surroundings, opened, onRemembered) : undefined;
+  const learner =
+    onRemembered && settings.autoMemory !== false ? await openLearner(surroundings, opened.spending, onRemembered) : undefined;
   let isFirst = true;
   let { model } = opened;
   return {
