@@ -38,9 +38,15 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     if (!slash.command) screen.line(`There is no command /${slash.name}. /help lists them.`);
     else if (running && !slash.command.anyTime)
       screen.line(`/${slash.name} waits until the agent is done: type it again then, or stop it with Esc.`);
-    else if ((await slash.command.run(slash.argument, context(signal))) === "exit") isOver = true;
+    else if ((await slash.command.run(slash.argument, context(signal)).catch(sayFailure(slash.name))) === "exit") isOver = true;
     return true;
   }
+
+  /** The conversation outlives a command that fails, such as one whose git or disk does. */
+  const sayFailure = (name: string) => (error: unknown) => {
+    screen.line(`/${name} failed: ${error instanceof Error ? error.message : error}`);
+    return undefined;
+  };
 
   async function nextPrompt(): Promise<string | undefined> {
     isAtPrompt = true;
@@ -98,7 +104,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       if (!running) return false;
       const { signal } = running;
       if (text.trim() === "") return true;
-      if (readSlash(text)) void runSlash(text, signal).catch((error: unknown) => screen.line(String(error)));
+      if (readSlash(text)) void runSlash(text, signal);
       else {
         queue.add(text);
         screen.dim("It goes in with the next round. /queue shows what waits; Esc stops the agent and sends it now.");
