@@ -74,17 +74,23 @@ export class LineQuestions {
 
   async #askNow(question: string, signal: AbortSignal | undefined, goesOn: boolean): Promise<string | undefined> {
     if (signal?.aborted) return undefined;
+    const { output, isScreen } = this.#terminal;
     const reader = this.#start();
     const putAside = this.#isTyping && !goesOn ? reader.line : "";
+    const early = this.#typed.shift();
+    if (early !== undefined && reader.terminal) {
+      this.print(`${question}${early}\n`);
+      return early;
+    }
     if (putAside !== "") clearLine(reader);
+    if (this.#isTyping && isScreen) output.write("\r\x1b[K");
     this.#isTyping = false;
     // Only the last line is the prompt: what is drawn again must fit a line.
     const lines = question.split("\n");
     const prompt = lines.pop() ?? "";
-    if (lines.length > 0) this.#terminal.output.write(`${lines.join("\n")}\n`);
+    if (lines.length > 0) output.write(`${lines.join("\n")}\n`);
     reader.setPrompt(prompt);
     reader.prompt(true);
-    const early = this.#typed.shift();
     if (early !== undefined) return early;
     if (this.#hasEnded) return undefined;
     return new Promise((resolve) => {
@@ -95,7 +101,7 @@ export class LineQuestions {
         signal?.removeEventListener("abort", onAbort);
         // readline draws its prompt again when the terminal changes its size.
         reader.setPrompt("");
-        if (answer === undefined) this.#terminal.output.write("\n");
+        if (answer === undefined) output.write("\n");
         if (putAside !== "") this.#typeOn(reader, putAside);
         resolve(answer);
       };

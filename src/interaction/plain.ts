@@ -14,8 +14,9 @@ const MAX_LINES = 40;
 export class PlainScreen {
   readonly #terminal: Terminal;
   readonly #questions: LineQuestions;
-  /** Text of a line whose end has not come yet. */
+  /** Text of a line whose end has not come yet, and how much of it stands on the screen. */
   #openLine = "";
+  #shown = 0;
   #lastLine = "";
 
   constructor(terminal: Terminal) {
@@ -157,16 +158,22 @@ export class PlainScreen {
   #stream(text: string): void {
     this.#openLine += text;
     const end = this.#openLine.lastIndexOf("\n") + 1;
-    if (!this.#questions.isOpen) this.#terminal.output.write(text);
-    else if (end > 0) this.#questions.print(this.#openLine.slice(0, end));
+    if (!this.#questions.isOpen) {
+      this.#terminal.output.write(this.#openLine.slice(this.#shown));
+      this.#shown = this.#openLine.length;
+    } else if (end > 0) {
+      this.#questions.print(this.#openLine.slice(this.#shown, end));
+      this.#shown = end;
+    }
     this.#openLine = this.#openLine.slice(end);
+    this.#shown = Math.max(0, this.#shown - end);
   }
 
   #endLine(): void {
     if (this.#openLine === "") return;
-    if (this.#questions.isOpen) this.#questions.print(`${this.#openLine}\n`);
-    else this.#terminal.output.write("\n");
+    this.#questions.print(`${this.#openLine.slice(this.#shown)}\n`);
     this.#openLine = "";
+    this.#shown = 0;
   }
 }
 

@@ -107,7 +107,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       if (!running) return false;
       const { signal } = running;
       if (text.trim() === "") return true;
-      if (readSlash(text)) void runSlash(text, signal).catch((error: unknown) => screen.line(String(error)));
+      if (readSlash(text)) void runSlash(text, signal);
       else {
         queue.add(text);
         screen.dim("It goes in with the next round. /queue shows what waits; Esc stops the agent and sends it now.");

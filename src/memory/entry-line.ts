@@ -27,10 +27,14 @@ export function parseLine(line: Buffer): SessionEntry | undefined {
 }
 
 function isEntry(value: unknown): value is SessionEntry {
-  if (!isRecord(value)) return false;
+  if (!isRecord(value) || typeof value.at !== "string" || !hasSoundFields(value)) return false;
   switch (value.type) {
     case "header":
-      return ["id", "cwd", "at", "agent", "model", "system"].every((key) => typeof value[key] === "string") && Array.isArray(value.tools);
+      return (
+        ["id", "cwd", "agent", "model", "system"].every((key) => typeof value[key] === "string") &&
+        Array.isArray(value.tools) &&
+        value.tools.every(isToolSpec)
+      );
     case "message":
       return isMessage(value.message);
     case "tool_result":
@@ -45,17 +49,38 @@ function isEntry(value: unknown): value is SessionEntry {
     case "name":
       return typeof value.name === "string";
     case "checkpoint":
-      // It becomes an argument of git.
-      return typeof value.id === "string" && /^[0-9a-f]{40,64}$/.test(value.id) && typeof value.turn === "number";
+      return (
+        typeof value.id === "string" &&
+        /^[0-9a-f]{40,64}$/.test(value.id) &&
+        (value.phase === "before" || value.phase === "after") &&
+        value.turn !== undefined
+      );
     default:
       return false;
   }
 }
 
-function isMessage(value: unknown): value is Message {
+/** What entries may have: of the right kind, or not there. */
+function hasSoundFields({ usage, cost, turn, mail, reminder, steering, parent }: Record<string, unknown>): boolean {
   return (
-    isRecord(value) && (value.role === "user" || value.role === "assistant") && Array.isArray(value.content) && value.content.every(isBlock)
+    (usage === undefined || isUsage(usage)) &&
+    [cost, turn].every((value) => value === undefined || typeof value === "number") &&
+    [reminder, steering, parent].every((value) => value === undefined || typeof value === "string") &&
+    (mail === undefined || (Array.isArray(mail) && mail.every((id) => typeof id === "string")))
   );
+}
+
+function isUsage(value: unknown): boolean {
+  return isRecord(value) && ["input", "output", "cacheRead", "cacheWrite"].every((key) => typeof value[key] === "number");
+}
+
+function isToolSpec(value: unknown): boolean {
+  return isRecord(value) && typeof value.name === "string" && typeof value.description === "string" && isRecord(value.inputSchema);
+}
+
+function isMessage(value: unknown): value is Message {
+  if (!isRecord(value) || !Array.isArray(value.content) || !value.content.every(isBlock)) return false;
+  return value.role === "user" || (value.role === "assistant" && typeof value.provider === "string" && typeof value.model === "string");
 }
 
 function isBlock(value: unknown): boolean {

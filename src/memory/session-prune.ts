@@ -4,9 +4,19 @@ import { UserError } from "../protocol/errors.ts";
 import { listSessions, type SessionSummary } from "./session-list.ts";
 import { lockSession, sessionOwner } from "./session-lock.ts";
 
-/** Sessions of the folder whose last entry is older; none that is open in a process. */
+/**
+ * Sessions of the folder whose last entry is older; none that is open in a process, and none that one which stays was forked
+ * from: its large results lie there.
+ */
 export function oldSessions(folder: string, olderThanMs: number, now: number): SessionSummary[] {
-  return listSessions(folder).filter((session) => !session.isRunning && now - Date.parse(session.lastAt) > olderThanMs);
+  const sessions = listSessions(folder);
+  const parents = new Map(sessions.map(({ id, parent }) => [id, parent]));
+  const kept = new Set<string>();
+  for (const { id, isRunning, lastAt } of sessions) {
+    if (!isRunning && now - Date.parse(lastAt) > olderThanMs) continue;
+    for (let one: string | undefined = id; one !== undefined && !kept.has(one); one = parents.get(one)) kept.add(one);
+  }
+  return sessions.filter(({ id }) => !kept.has(id));
 }
 
 /** Removes a session with its large results. False when a process opened it meanwhile. */

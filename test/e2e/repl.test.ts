@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -182,5 +182,33 @@ describe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.type("/exit");
     await repl.sees("ended with 0");
     await assertSessionLegal(session);
+  });
+
+  test("of three lines that are pasted the last one stands unsent at the prompt, below all answers", async () => {
+    await using repl = await openRepl(inOrder({ text: "Answer one." }, { text: "Answer two." }));
+    await repl.socket.tmux("set-buffer", "first line\nsecond line\nthird line");
+    await repl.socket.tmux("paste-buffer", "-t", repl.pane);
+    await repl.sees("Answer two.");
+    await repl.sees(/^. third line\s*$(?![\s\S]*\S)/m);
+    expect(await repl.screen()).not.toMatch(/third line.*Answer/);
+  });
+
+  test("a command that fails is one line, and the session goes on", async () => {
+    await using repl = await openRepl(
+      inOrder({ calls: [{ name: "WriteFile", input: { path: "new.txt", content: "x" } }] }, { text: "Done." }),
+      BYPASS,
+    );
+    await repl.type("begin");
+    await repl.sees("Done.");
+    await repl.prompt();
+    const [session = ""] = await repl.home.sessions();
+    const store = join(session, "..", "..", "checkpoints.git");
+    await rm(store, { recursive: true });
+    await writeFile(store, "");
+    await repl.type("/rewind 1");
+    await repl.sees("/rewind failed: ");
+    await repl.prompt();
+    await repl.type("/cost");
+    await repl.sees("tokens in");
   });
 });

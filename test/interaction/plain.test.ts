@@ -99,4 +99,19 @@ describe("the plain screen", () => {
     end();
     expect(await second).toBeUndefined();
   });
+
+  test("text that came while a question was open is whole on the screen after it", async () => {
+    const { plain, type, text } = screen();
+    plain.event({ type: "stream_text", text: "one " });
+    const answer = plain.ask("go? ");
+    await vi.waitFor(() => expect(text()).toContain("go? "));
+    plain.event({ type: "stream_text", text: "two\nthree " });
+    plain.event({ type: "stream_text", text: "four " });
+    type("yes");
+    await answer;
+    plain.event({ type: "stream_text", text: "five\n" });
+    plain.event({ type: "stream_text", text: "six" });
+    plain.line("end");
+    expect(text()).toBe("one \ngo? two\nthree four five\nsix\nend\n");
+  });
 });

@@ -208,4 +208,56 @@ describe("checkpoints", () => {
     expect(await readlink(p.file("d"))).toBe(outside.path);
     expect((await lstat(join(outside.path, "made.txt"))).isFile()).toBe(true);
   });
+
+  test("files of a submodule stay as they are: also those beside one that a tool wrote", async () => {
+    await using repo = await project({ "a.txt": "a" });
+    const sub = repo.file("sub");
+    await sampleRepository(sub, { "in.txt": "in", "beside.txt": "beside" });
+    await gitText(repo.root, ["-c", "advice.addEmbeddedRepo=false", "add", "sub"]);
+    await writeFile(join(sub, "unsaved.txt"), "of the person");
+    const checkpoints = repo.open();
+    await turn(checkpoints, () => repo.write("sub/in.txt", "agent").then(() => repo.write("a.txt", "agent")), join(sub, "in.txt"));
+    expect(await rewind(checkpoints, 1)).toEqual({ restored: ["a.txt"], foreign: [], left: [] });
+    expect([await repo.text("sub/beside.txt"), await repo.text("sub/unsaved.txt")]).toEqual(["beside", "of the person"]);
+  });
+
+  test("a file whose earlier bytes the user's git has thrown away is left as it is, and named", async () => {
+    await using repo = await project({ "a.txt": "committed", "b.txt": "b" });
+    await repo.write("a.txt", "only staged");
+    await gitText(repo.root, ["add", "a.txt"]);
+    const checkpoints = repo.open();
+    await turn(checkpoints, () => repo.write("a.txt", "agent").then(() => repo.write("b.txt", "agent")));
+    await gitText(repo.root, ["reset", "--quiet"]);
+    await gitText(repo.root, ["prune", "--expire=now"]);
+    expect((await rewind(checkpoints, 1)).left).toEqual(["a.txt"]);
+    expect([await repo.text("a.txt"), await repo.text("b.txt")]).toEqual(["agent", "b"]);
+  });
+
+  test.each([
+    ["a lock of a process that was killed", (index: string) => writeFile(`${index}.lock`, "")],
+    ["a damaged index", (index: string) => writeFile(index, "garbage")],
+    ["damaged notes of modes", (index: string) => writeFile(`${index}.modes.json`, "{")],
+  ])("%s does not end them", async (_what, damage) => {
+    await using repo = await project({ "a.txt": "a" });
+    await turn(repo.open(), () => repo.write("a.txt", "one"));
+    await damage(join(repo.root, "..", "store", "index-s1"));
+    const later = repo.open(repo.entries);
+    await later.before(2);
+    await repo.write("a.txt", "two");
+    await later.after(2);
+    expect((await rewind(later, 2)).restored).toEqual(["a.txt"]);
+    expect(await repo.text("a.txt")).toBe("one");
+  });
+
+  test.each([["--split-index"], ["--assume-unchanged", "a.txt"], ["--skip-worktree", "a.txt"]])(
+    "an index of the user with %s hides no change",
+    async (...flags) => {
+      await using repo = await project({ "a.txt": "a" });
+      await gitText(repo.root, ["update-index", ...flags]);
+      const checkpoints = repo.open();
+      await turn(checkpoints, () => repo.write("a.txt", "agent"));
+      expect((await rewind(checkpoints, 1)).restored).toEqual(["a.txt"]);
+      expect(await repo.text("a.txt")).toBe("a");
+    },
+  );
 });

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findSession, latestSession } from "../../src/memory/find-session.ts";
+import { forkSession } from "../../src/memory/session-fork.ts";
 import { listSessions } from "../../src/memory/session-list.ts";
 import { lockSession } from "../../src/memory/session-lock.ts";
 import { oldSessions, readAge, removeSession } from "../../src/memory/session-prune.ts";
@@ -150,4 +151,15 @@ test("old sessions go with their large results; one that is open stays", async (
   await expect(readFile(old)).rejects.toThrow("ENOENT");
   await expect(readFile(join(folder.path, "old.results", "a.txt"))).rejects.toThrow("ENOENT");
   expect(() => readAge("30")).toThrow("30d");
+});
+
+test("an old session stays as long as one that was forked from it, or from its fork: its large results lie there", async () => {
+  await using folder = await tempFolder();
+  const path = await written(folder.path, "grandparent", user("go"), later(1, "done"));
+  const copy = forkSession(path, { cwd: "/" });
+  const last = forkSession(join(folder.path, `${copy}.jsonl`), { cwd: "/" });
+  await appendFile(join(folder.path, `${last}.jsonl`), `${JSON.stringify(later(20, "more"))}\n`);
+  await written(folder.path, "alone", user("go"), later(1, "done"));
+  const old = oldSessions(folder.path, readAge("10d"), Date.parse("2026-12-21T00:00:00.000Z"));
+  expect(old.map(({ id }) => id)).toEqual(["alone"]);
 });

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { toLine } from "../../src/memory/entry-line.ts";
 import { openSession } from "../../src/memory/session-file.ts";
 import { messageText, userText } from "../../src/protocol/message.ts";
+import { NO_USAGE } from "../../src/protocol/model.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
 import { conversations, errorsOf } from "../support/conversations.ts";
 import { answer, at, calls, header, result, roundEnd, user, written } from "../support/session-entries.ts";
@@ -24,6 +25,32 @@ describe("a session that is loaded again", () => {
     const { turns, checkpoints, notes } = await load(path);
     expect({ turns, ids: checkpoints.map(({ id }) => id) }).toEqual({ turns: 5, ids: ["a".repeat(40)] });
     expect(notes).toEqual([expect.stringContaining("damaged line")]);
+  });
+
+  test.each([
+    ["the answer's model", (entry: string) => entry.replace('"model":"m"', '"mXdel":"m"')],
+    ["what it took", (entry: string) => entry.replace('"output":', '"oXtput":')],
+    ["what it cost", (entry: string) => entry.replace('"cost":1', '"cost":"1"')],
+    ["a turn's number", (entry: string) => entry.replace('"turn":1', '"turn":"1"')],
+    ["its time", (entry: string) => entry.replace('"at":', '"aX":')],
+  ])("that is damaged in one field (%s) loses that line alone", async (_what, damage) => {
+    await using folder = await tempFolder();
+    const counted = { ...answer("first"), usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }, cost: 1, turn: 1 };
+    const path = await written(folder.path, "s1", user("one"), counted, user("two"));
+    const lines = (await readFile(path, "utf8")).split("\n");
+    await writeFile(path, lines.with(2, damage(lines[2] ?? "")).join("\n"));
+    const { notes, cost, usage } = await load(path);
+    expect(notes).toEqual(["Skipped a damaged line of the session (line 3)."]);
+    expect({ cost, usage }).toEqual({ cost: 0, usage: NO_USAGE });
+  });
+
+  test("whose tools were damaged is no session to go on with, and is left as it was", async () => {
+    await using folder = await tempFolder();
+    const path = await written(folder.path, "s1", user("one"));
+    const text = (await readFile(path, "utf8")).replace('"tools":[]', '"tools":[{"name":"Bash","descriXtion":"","inputSchema":{}}]');
+    await writeFile(path, text);
+    await expect(load(path)).rejects.toThrow("does not begin as a session does");
+    expect(await readFile(path, "utf8")).toBe(text);
   });
 
   test("folds results that ended out of order into one message in the order of the calls, with the reminder in the last", async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, lstat, mkdir, stat, utimes } from "node:fs/promises";
+import { copyFile, lstat, mkdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno, readTextOrUndefined, writeAtomic } from "../../platform/files.ts";
 import { git, gitText } from "../../platform/git.ts";
@@ -34,12 +34,21 @@ export async function openSnapshotIndex(options: SnapshotOptions): Promise<Snaps
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_CONFIG_SYSTEM: "/dev/null",
   };
-  const isNew = !existsSync(index);
-  if (isNew && user) await copyUserIndex(root, user, index);
+  // Only this process uses it: a lock was left by one that was killed.
+  await rm(`${index}.lock`, { force: true });
+  const isOld = existsSync(index) && (await isWhole(root, env));
+  if (!isOld) await rm(index, { force: true });
+  if (!isOld && user) await copyUserIndex(root, user, index);
+  // A split one names a file beside it, by which nothing stands here: the snapshot reads every file then.
+  if (!isOld && !(await isWhole(root, env))) await rm(index, { force: true });
   const modes = new FileModes(`${index}.modes.json`);
   await modes.load();
-  if (isNew) await modes.noteAll(root, (await gitText(root, ["ls-files", "-z"], { env })).split("\0"));
+  if (!isOld) await modes.noteAll(root, (await gitText(root, ["ls-files", "-z"], { env })).split("\0"));
   return { index, env, modes };
+}
+
+async function isWhole(root: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  return (await git(root, ["ls-files", "-z"], { env })).exitCode === 0;
 }
 
 /** Paths are absolute. */
@@ -66,16 +75,19 @@ async function makeStore(store: string, user: UserGit | undefined): Promise<void
 
 /**
  * The user's index knows which files are as they were, so that only the others are read. Not where git turns bytes into others
- * on their way in (what it stored is not what lies there), nor in the middle of a merge.
+ * on their way in (what it stored is not what lies there), nor where it was told to look away, nor in the middle of a merge.
  */
 async function copyUserIndex(root: string, user: UserGit, index: string): Promise<void> {
-  const [attributes, settings, unmerged] = await Promise.all([
+  const [attributes, settings, unmerged, flags] = await Promise.all([
     gitText(root, ["ls-files", "--", ":(top,glob)**/.gitattributes"]),
     git(root, ["config", "--get-regexp", "^core\\.(autocrlf|attributesfile)$"]),
     gitText(root, ["ls-files", "-u"]),
+    gitText(root, ["ls-files", "-v"]),
   ]);
   const isConverted = attributes !== "" || /autocrlf (true|input)|attributesfile/i.test(settings.stdout) || existsSync(user.attributes);
-  if (isConverted || unmerged !== "") return;
+  // git looks at none of these files, whatever becomes of them: assume-unchanged is a small letter.
+  const isBlind = /^[a-zS] /m.test(flags);
+  if (isConverted || isBlind || unmerged !== "") return;
   try {
     const { atimeMs, mtimeMs } = await stat(user.index);
     await copyFile(user.index, index);
@@ -99,7 +111,7 @@ class FileModes {
 
   async load(): Promise<void> {
     const text = await readTextOrUndefined(this.#path);
-    const saved: unknown = text === undefined ? {} : JSON.parse(text);
+    const saved: unknown = text === undefined ? {} : parsed(text);
     if (typeof saved !== "object" || saved === null) return;
     for (const [path, mode] of Object.entries(saved)) if (typeof mode === "number") this.#modes.set(path, mode);
   }
@@ -127,5 +139,14 @@ class FileModes {
     if (!this.#isChanged) return;
     this.#isChanged = false;
     await writeAtomic(this.#path, JSON.stringify(Object.fromEntries(this.#modes)));
+  }
+}
+
+/** A file that was damaged says nothing. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

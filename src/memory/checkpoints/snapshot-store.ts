@@ -1,5 +1,6 @@
 import { chmod, lstat, realpath, rm, rmdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { exists } from "../../platform/files.ts";
 import { GitError, git } from "../../platform/git.ts";
 import { openSnapshotIndex, type SnapshotIndex, type SnapshotOptions } from "./snapshot-index.ts";
 
@@ -60,8 +61,11 @@ export class SnapshotStore {
     const modes = new Map(await Promise.all(paths.map(async (path) => [path, await this.#modeOf(path)] as const)));
     try {
       await this.#git(["read-tree", tree], "", aside);
-      const known = new Set((await this.#git(["ls-files", "-z"], "", aside)).split("\0"));
-      const kept = paths.filter((path) => known.has(path));
+      const known = idsOf(await this.#git(["ls-files", "-s", "-z"], "", aside));
+      const kept = await this.#readable(
+        paths.filter((path) => known.has(path)),
+        known,
+      );
       for (const path of paths) if (!known.has(path)) await this.#remove(path);
       // What stands in its way is left as it is; the comparison below tells of it.
       await this.#run(["checkout-index", "-f", "-q", "-z", "--stdin"], lines(kept), aside);
@@ -73,6 +77,13 @@ export class SnapshotStore {
     return (await this.changes(tree, await this.take())).map((change) => change.path).filter((path) => wanted.has(path));
   }
 
+  /** Those whose bytes are still there. What the user's git held is not stored here too, and that git may have thrown it away. */
+  async #readable(paths: readonly string[], ids: ReadonlyMap<string, string>): Promise<string[]> {
+    const wanted = paths.map((path) => ids.get(path) ?? "");
+    const found = (await this.#git(["cat-file", "--batch-check=%(objecttype)"], wanted.map((id) => `${id}\n`).join(""))).split("\n");
+    return paths.filter((_, at) => found[at] === "blob");
+  }
+
   #open(): Promise<SnapshotIndex> {
     this.#opened ??= openSnapshotIndex(this.#options);
     return this.#opened;
@@ -81,10 +92,9 @@ export class SnapshotStore {
   async #candidates(): Promise<{ present: string[]; gone: string[] }> {
     const { modes } = await this.#open();
     const listed = await this.#listed();
+    const named = await this.#namedHere();
     // A name that is no UTF-8 can't be handed back to git.
-    const paths = [...new Set([...listed, ...this.#named])].filter(
-      (path) => path !== "" && !path.endsWith("/") && !path.includes("\uFFFD"),
-    );
+    const paths = [...new Set([...listed, ...named])].filter((path) => path !== "" && !path.endsWith("/") && !path.includes("\uFFFD"));
     const present: string[] = [];
     const gone: string[] = [];
     const folders = new Map<string, Promise<boolean>>();
@@ -102,6 +112,19 @@ export class SnapshotStore {
     }
     await modes.save();
     return { present, gone };
+  }
+
+  /** A file in a repository inside this one would take the place of that repository, and its neighbours would seem to be new. */
+  async #namedHere(): Promise<string[]> {
+    const here: string[] = [];
+    for (const path of this.#named) if (!(await this.#isInOtherRepository(path))) here.push(path);
+    return here;
+  }
+
+  async #isInOtherRepository(path: string): Promise<boolean> {
+    for (let folder = dirname(path); folder !== "."; folder = dirname(folder))
+      if (await exists(this.#file(join(folder, ".git")))) return true;
+    return false;
   }
 
   async #listed(): Promise<string[]> {
@@ -170,6 +193,12 @@ export class SnapshotStore {
     const opened = await this.#open();
     return git(this.#options.root, args, { env: { ...opened.env, ...env }, input, ...(signal ? { signal } : {}) });
   }
+}
+
+/** By path, what `ls-files -s -z` lists: mode, id, stage, tab, path. */
+function idsOf(listing: string): Map<string, string> {
+  const entries = listing.split("\0").map((line) => /^\d+ (\w+) \d\t([\s\S]*)$/.exec(line));
+  return new Map(entries.flatMap((entry) => (entry?.[1] && entry[2] ? [[entry[2], entry[1]] as const] : [])));
 }
 
 function lines(paths: readonly string[]): string {
