@@ -206,7 +206,7 @@ describe("the line REPL in a real pane", { timeout: LONG }, () => {
     await rm(store, { recursive: true });
     await writeFile(store, "");
     await repl.type("/rewind 1");
-    await repl.sees("/rewind failed: ");
+    await repl.sees("failed (exit 128): fatal:");
     await repl.prompt();
     await repl.type("/cost");
     await repl.sees("tokens in");
