@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { writeAtomic } from "../platform/files.ts";
+import { isFullDisk, writeAtomic } from "../platform/files.ts";
 import type { ToolUseBlock } from "../protocol/message.ts";
 import { resultText, type ToolResult } from "../protocol/tool.ts";
 import { headOf, tailOf } from "./cut.ts";
@@ -18,10 +18,16 @@ export async function spill(folder: string, call: ToolUseBlock, result: ToolResu
   // ReadFile pages by itself: a read of just that many lines is no large result.
   if (text.length <= maxCharacters && (lines <= MAX_LINES || call.name === "ReadFile")) return result;
   const path = join(folder, `${call.id.replace(/[^A-Za-z0-9_-]/g, "_")}.txt`);
-  await writeAtomic(path, text);
-  const note = `[… ${text.length} characters, ${lines} lines in all; the whole text is in ${path}: read it with ReadFile, offset and limit …]`;
+  const where = await writeAtomic(path, text).then(() => `the whole text is in ${path}: read it with ReadFile, offset and limit`, notSaved);
+  const note = `[… ${text.length} characters, ${lines} lines in all; ${where} …]`;
   const images = result.content.filter((block) => block.type === "image");
   return { ...result, content: [{ type: "text", text: preview(text, note, call.name, maxCharacters) }, ...images] };
+}
+
+/** The call has been made: its result must not be lost with the disk. */
+function notSaved(error: unknown): string {
+  if (!isFullDisk(error)) throw error;
+  return `the rest could not be saved (${error.message}), so ask for less at once`;
 }
 
 function preview(text: string, note: string, tool: string, maxCharacters: number): string {
