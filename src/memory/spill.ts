@@ -18,19 +18,16 @@ export async function spill(folder: string, call: ToolUseBlock, result: ToolResu
   // ReadFile pages by itself: a read of just that many lines is no large result.
   if (text.length <= maxCharacters && (lines <= MAX_LINES || call.name === "ReadFile")) return result;
   const path = join(folder, `${call.id.replace(/[^A-Za-z0-9_-]/g, "_")}.txt`);
-  const lost = await writeAtomic(path, text).then(
-    () => undefined,
-    (error: unknown) => {
-      // The work goes on with what fits.
-      if (!isFullDisk(error)) throw error;
-      return error.message;
-    },
-  );
-  const where =
-    lost === undefined ? `the whole text is in ${path}: read it with ReadFile, offset and limit` : `the rest could not be kept: ${lost}`;
+  const where = await writeAtomic(path, text).then(() => `the whole text is in ${path}: read it with ReadFile, offset and limit`, notSaved);
   const note = `[… ${text.length} characters, ${lines} lines in all; ${where} …]`;
   const images = result.content.filter((block) => block.type === "image");
   return { ...result, content: [{ type: "text", text: preview(text, note, call.name, maxCharacters) }, ...images] };
+}
+
+/** The call has been made: its result must not be lost with the disk. */
+function notSaved(error: unknown): string {
+  if (!isFullDisk(error)) throw error;
+  return `the rest could not be saved (${error.message}), so ask for less at once`;
 }
 
 function preview(text: string, note: string, tool: string, maxCharacters: number): string {

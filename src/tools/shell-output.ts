@@ -1,4 +1,5 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { isFullDisk } from "../platform/files.ts";
 
 const HEAD_CHARACTERS = 10_000;
@@ -14,6 +15,7 @@ export class ShellOutput {
   #fd: number | undefined;
   #fileBytes = 0;
   #isKept = false;
+  /** Why the file ends before the output does: the command goes on. */
   #problem: string | undefined;
 
   constructor(path: string) {
@@ -44,29 +46,29 @@ export class ShellOutput {
     return this.#tail === "" ? this.#head : `${this.#head}\n[…]\n${this.#tail.slice(-2_000)}`;
   }
 
-  #where(): string {
-    if (this.#problem !== undefined) return `they could not be kept: ${this.#problem}`;
-    return `${this.#fileBytes >= MAX_FILE_BYTES ? `the first ${MAX_FILE_BYTES} bytes are` : "the whole is"} in ${this.#path}`;
-  }
-
   #toFile(text: string): void {
     if (this.#fileBytes >= MAX_FILE_BYTES || this.#problem !== undefined) return;
     try {
-      this.#fileBytes += writeSync(this.#open(), text);
+      this.#write(text);
     } catch (error) {
-      // A full disk ends neither the command nor the session.
       if (!isFullDisk(error)) throw error;
       this.#problem = error.message;
     }
   }
 
   /** The head only fits the memory; a file begins with it, so that it is whole. */
-  #open(): number {
+  #write(text: string): void {
+    let bytes = Buffer.from(text);
     if (this.#fd === undefined) {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#fd = openSync(this.#path, "w", 0o600);
-      this.#fileBytes += writeSync(this.#fd, this.#head);
+      bytes = Buffer.from(this.#head + text);
     }
-    return this.#fd;
+    for (let written = 0; written < bytes.length; ) {
+      const count = writeSync(this.#fd, bytes, written);
+      written += count;
+      this.#fileBytes += count;
+    }
   }
 
   /** The text for the model; says what was left out and where it lies. */
@@ -77,7 +79,15 @@ export class ShellOutput {
     if (this.#head.length + this.#tail.length === this.#characters && this.#tail.length <= TAIL_CHARACTERS) return this.#head + this.#tail;
     const tail = this.#tail.slice(-TAIL_CHARACTERS).replace(/^[\uDC00-\uDFFF]/, "");
     const dropped = this.#characters - this.#head.length - tail.length;
-    return `${this.#head}\n[… ${dropped} characters left out; ${this.#where()} …]\n${tail}`;
+    return `${this.#head}\n[… ${dropped} characters left out; ${this.#whereabouts()} …]\n${tail}`;
+  }
+
+  #whereabouts(): string {
+    if (this.#problem !== undefined) {
+      const begun = this.#fileBytes > 0 ? `; its beginning is in ${this.#path}` : "";
+      return `the whole could not be saved (${this.#problem})${begun}`;
+    }
+    return `${this.#fileBytes >= MAX_FILE_BYTES ? `the first ${MAX_FILE_BYTES} bytes are` : "the whole is"} in ${this.#path}`;
   }
 }
 

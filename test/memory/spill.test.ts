@@ -28,7 +28,7 @@ describe("a large result", () => {
   test("where nothing can be written keeps head and tail, and says that the rest is lost", async () => {
     const text = "line of a result\n".repeat(3_000);
     const shown = resultText(await spill("/sys/roocode", call(), textResult(text), LIMIT));
-    expect(shown).toMatch(/51000 characters, 3001 lines in all; the rest could not be kept: E/);
+    expect(shown).toMatch(/51000 characters, 3001 lines in all; the rest could not be saved \(E/);
     expect(shown.length).toBeLessThan(6_000);
   });
   test("is one of more than 2,000 lines too, however short they are; ReadFile pages by itself", async () => {

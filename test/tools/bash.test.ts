@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { processStart } from "../../src/platform/process.ts";
 import { resultText, type ToolResult } from "../../src/protocol/tool.ts";
@@ -31,6 +33,23 @@ async function untilGone(pid: number): Promise<void> {
 }
 
 describe("Bash", () => {
+  test("output that finds no room on the disk ends neither the command nor the process, and the model is told", async () => {
+    await using folder = await tempFolder();
+    const script = `
+      import { bashTool, ShellState } from ${JSON.stringify(new URL("../../src/tools/builtin/bash.ts", import.meta.url).href)};
+      const state = new ShellState(${JSON.stringify(folder.path)});
+      const tool = bashTool(state, { outputFolder: ${JSON.stringify(join(folder.path, "out"))}, env: process.env });
+      const context = { cwd: "/", callId: "c", signal: new AbortController().signal, progress: () => undefined };
+      const result = await tool.run(tool.parse({ command: "seq 1 50000; echo the end" }), context);
+      console.log(result.content[0].text);`;
+    const file = join(folder.path, "run.mjs");
+    await writeFile(file, script);
+    const command = ["-c", 'ulimit -S -f 20; exec "$@"', "bash", process.execPath, "--import", "tsx", file];
+    const { stdout } = await promisify(execFile)("bash", command, { cwd: decodeURIComponent(new URL("../..", import.meta.url).pathname) });
+    expect(stdout).toContain("could not be saved (EFBIG");
+    expect(stdout).toContain("the end");
+  });
+
   test("gives output and exit code; cd is kept, variables are not", async () => {
     await using sh = await shell();
     expect(await sh.run("mkdir -p a/b && cd a/b && X=1 && echo hi")).toMatchObject({ content: [{ text: "hi" }] });

@@ -8,5 +8,5 @@ test("a full disk costs the middle of a long output, not the command", () => {
   const text = output.finish();
   expect(text).toMatch(/^line 0 of/);
   expect(text).toContain("line 4999 of the output");
-  expect(text).toMatch(/characters left out; they could not be kept: ENOSPC/);
+  expect(text).toMatch(/characters left out; the whole could not be saved \(ENOSPC/);
 });

@@ -1,3 +1,4 @@
+import { shownAddress } from "../../platform/address.ts";
 import { UserError } from "../../protocol/errors.ts";
 import type { ModelClient, Prices } from "../../protocol/model.ts";
 import { anthropicClient } from "./anthropic.ts";
@@ -66,6 +67,7 @@ export function cheapModel({ providers, env }: SelectModelOptions, provider: str
 export type KnownProvider = {
   name: string;
   protocol: Protocol;
+  /** As it may be shown. */
   baseUrl: string;
   model?: string;
   from: "settings" | "environment";
@@ -85,7 +87,7 @@ export function knownProviders({ providers, env }: Pick<SelectModelOptions, "pro
     return {
       name,
       protocol,
-      baseUrl,
+      baseUrl: shownAddress(baseUrl),
       ...(model === undefined ? {} : { model }),
       from: configured.includes(provider) ? "settings" : "environment",
       ...(keyVariable === undefined ? {} : { keyVariable }),

@@ -1,3 +1,4 @@
+import { shownAddress } from "../../platform/address.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { configuredServers, serverSurroundings } from "../../runtime/mcp.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
@@ -66,5 +67,7 @@ async function findServer(
 }
 
 function target(config: ConfiguredServer["config"]): { type: "http" | "stdio"; target: string } {
-  return "url" in config ? { type: "http", target: config.url } : { type: "stdio", target: [config.command, ...config.args].join(" ") };
+  return "url" in config
+    ? { type: "http", target: shownAddress(config.url) }
+    : { type: "stdio", target: [config.command, ...config.args].join(" ") };
 }

@@ -75,7 +75,6 @@ export function bashTool(state: ShellState, options: BashOptions): Tool {
     isConcurrencySafe: ({ command, run_in_background }) => !run_in_background && looksIndependent(command),
     async run(input, { callId, signal, progress }) {
       if (!existsSync(state.cwd)) return errorResult(`The working folder ${state.cwd} is gone.`);
-      mkdirSync(options.outputFolder, { recursive: true, mode: 0o700 });
       if (input.run_in_background) return startInBackground(input.command, state, options, callId);
       return runInFront(
         input.command,
@@ -190,6 +189,7 @@ async function drained(child: ChildProcess): Promise<void> {
 async function startInBackground(command: string, state: ShellState, options: BashOptions, callId: string): Promise<ToolResult> {
   const { spawn } = await import("node:child_process");
   const path = outputPath(options, callId);
+  mkdirSync(options.outputFolder, { recursive: true, mode: 0o700 });
   const fd = openSync(path, "w", 0o600);
   const [file = "bash", ...args] = shellArguments(command, options);
   const child = spawn(file, args, { cwd: state.cwd, env: options.env, detached: true, stdio: ["ignore", fd, fd] });

@@ -64,14 +64,15 @@ test("no secret is shown: not a key, a header, a password in an address, nor a s
   await write(
     join(home.data, "config.yaml"),
     `providers:
-  - {name: mine, protocol: openai, baseUrl: "http://me:${SECRET}@127.0.0.1:1/v1", model: m, apiKeyEnv: MINE, headers: {x: ${SECRET}}}
-mcpServers: {s: {command: x, env: {A: ${SECRET}}}}
+  - {name: mine, protocol: openai, baseUrl: "http://me:${SECRET}@127.0.0.1:1/v1?k=${SECRET}", model: m, apiKeyEnv: MINE, headers: {x: ${SECRET}}}
+mcpServers: {s: {command: x, env: {A: ${SECRET}}}, h: {url: "http://me:${SECRET}@127.0.0.1:1/?k=${SECRET}"}}
 `,
   );
   for (const args of [["config"], ["config", "--json"], ["doctor", "--offline"], ["doctor", "--offline", "--json"]]) {
     const run = await home.roocode(args, { env: { MINE: SECRET } });
     expect(run.stdout).toContain("MINE");
     expect(run.stdout + run.stderr).not.toContain(SECRET);
+    expect((await home.roocode(["mcp", "list"])).stdout).not.toContain(SECRET);
   }
 });
 
