@@ -179,7 +179,7 @@ export class PlainScreen {
 
 /** What a model, tool or file says can't act on the terminal: control codes are shown, the own dim marks stay. */
 function visible(text: string): string {
-  return text.replaceAll(/\x1b(?!\[2?2?m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\u202a-\u202e\u2066-\u2069]/g, (code) => {
+  return text.replaceAll(/\x1b(?!\[2?2?m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, (code) => {
     return `\\x${(code.codePointAt(0) ?? 0).toString(16).padStart(2, "0")}`;
   });
 }
