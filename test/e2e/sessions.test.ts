@@ -339,9 +339,15 @@ test("sessions are shown, named, copied, exported, searched and removed by the b
 
   await appendFile(path, `${JSON.stringify({ type: "name", at: "2020-01-01T00:00:00.000Z", name: "old" })}\n`);
   await mkdir(path.replace(/\.jsonl$/, ".results"));
+  // What a living fork came from stays.
+  expect(await run("prune", "--older-than", "30d", "--dry-run")).toContain("No session is older");
+  await appendFile(
+    join(dirname(path), `${copy}.jsonl`),
+    `${JSON.stringify({ type: "name", at: "2020-01-01T00:00:00.000Z", name: "old" })}\n`,
+  );
   expect(await run("prune", "--older-than", "30d", "--dry-run")).toContain(`would remove  ${id}`);
   expect(await run("prune", "--older-than", "30d")).toContain(`removed  ${id}`);
-  expect(await readdir(dirname(path))).toEqual([`${copy}.jsonl`]);
+  expect(await readdir(dirname(path))).toEqual([]);
 });
 
 function start(home: TestHome, args: readonly string[], env: Record<string, string>): ChildProcess {
