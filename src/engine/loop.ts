@@ -19,7 +19,7 @@ export type LoopOptions = ConversationOptions & {
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: (() => Promise<string | undefined>) | undefined;
   /** Looks at the history before each request, mends it in place if it must, and says what was wrong. */
-  mend?: ((history: Message[]) => string[]) | undefined;
+  mend?: ((history: Message[]) => Promise<string[]>) | undefined;
 };
 
 /** What the machine does next; only `done` ends it. */
@@ -92,7 +92,7 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
           state = { type: "compacting", compactor, trigger: "auto" };
           break;
         }
-        for (const fault of options.mend?.(history) ?? []) yield { type: "notice", text: fault };
+        for (const fault of (await options.mend?.(history)) ?? []) yield { type: "notice", text: fault };
         counters.turns += 1;
         yield { type: "turn_start", turn: counters.turns };
         yield { type: "state", state: "calling" };

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { isErrno, isFullDisk } from "../platform/files.ts";
+import { isErrno, isUnwritable } from "../platform/files.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Session, SessionEntry, SessionHeader } from "../protocol/session.ts";
 import { toLine } from "./entry-line.ts";
@@ -123,7 +123,7 @@ export class SessionFile implements Session {
       this.#isFailing = false;
       if (this.#lost === 0) this.#onProblem("The session is saved again; nothing of it is missing.");
     } catch (error) {
-      if (!isFullDisk(error)) throw error;
+      if (!isUnwritable(error)) throw error;
       if (this.#isFailing) return;
       this.#isFailing = true;
       this.#onProblem(`The session can't be saved to ${this.path} (${error.message}). The work goes on in memory; saving is tried again.`);
@@ -136,7 +136,7 @@ export class SessionFile implements Session {
       fdatasyncSync(this.#fd);
     } catch (error) {
       // The bytes are in the kernel's hands; some file systems can't do more.
-      if (!isFullDisk(error) && !isErrno(error, "EINVAL", "ENOTSUP")) throw error;
+      if (!isUnwritable(error) && !isErrno(error, "EINVAL", "ENOTSUP")) throw error;
     }
   }
 }

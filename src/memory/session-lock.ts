@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isErrno, isFullDisk } from "../platform/files.ts";
+import { isErrno, isUnwritable } from "../platform/files.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { ProcessIdentity } from "../protocol/team.ts";
@@ -19,7 +19,7 @@ export function lockSession(sessionPath: string): SessionLock {
     return makeHighest(base);
   } catch (error) {
     // Where nothing can be written no other process can write either.
-    if (isFullDisk(error)) return { [Symbol.dispose]: () => undefined };
+    if (isUnwritable(error)) return { [Symbol.dispose]: () => undefined };
     throw error;
   }
 }

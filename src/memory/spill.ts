@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isFullDisk, writeAtomic } from "../platform/files.ts";
+import { isUnwritable, writeAtomic } from "../platform/files.ts";
 import type { ToolUseBlock } from "../protocol/message.ts";
 import { resultText, type ToolResult } from "../protocol/tool.ts";
 import { headOf, tailOf } from "./cut.ts";
@@ -26,7 +26,7 @@ export async function spill(folder: string, call: ToolUseBlock, result: ToolResu
 
 /** The call has been made: its result must not be lost with the disk. */
 function notSaved(error: unknown): string {
-  if (!isFullDisk(error)) throw error;
+  if (!isUnwritable(error)) throw error;
   return `the rest could not be saved (${error.message}), so ask for less at once`;
 }
 

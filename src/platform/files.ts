@@ -8,7 +8,7 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
 }
 
 /** Writing failed for want of room or of a right, or the disk has errors: what can be mended from outside while a run goes on. */
-export function isFullDisk(error: unknown): error is Error {
+export function isUnwritable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   // Making folders on a read-only file system, Node says of the first one only that it is not there.
   const isNoFolder = isErrno(error, "ENOENT") && "syscall" in error && error.syscall === "mkdir";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { type LocalModel, type LocalServer, probeLocal, titleOf } from "../engine/providers/local-probe.ts";
 import type { ProviderSettings } from "../engine/providers/settings.ts";
-import { isFullDisk, readOddFile, writeAtomic } from "../platform/files.ts";
+import { isUnwritable, readOddFile, writeAtomic } from "../platform/files.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { PROVIDER_VARIABLES, wantsLocal } from "./wanted-model.ts";
 
@@ -56,7 +56,7 @@ async function isAccepted(path: string, { provider, model }: LocalModel, ask: Lo
   const list = isYes ? "accepted" : "refused";
   await writeAtomic(path, `${JSON.stringify({ ...answers, [list]: [...answers[list], name] }, undefined, 2)}\n`).catch((error: unknown) => {
     // Then it is asked again the next time.
-    if (!isFullDisk(error)) throw error;
+    if (!isUnwritable(error)) throw error;
   });
   return isYes;
 }

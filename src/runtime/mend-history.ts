@@ -6,9 +6,9 @@ import type { Session } from "../protocol/session.ts";
  * The validator as an assertion before each request: what a provider would refuse is our own bug. With `isStrict` (tests) it
  * throws; else the history is mended in place, the session keeps the mended one, and the person reads what was wrong.
  */
-export function historyMender(session: Session, isStrict: boolean): (history: Message[]) => string[] {
+export function historyMender(session: Session, isStrict: boolean): (history: Message[]) => Promise<string[]> {
   let checked = 0;
-  return (history) => {
+  return async (history) => {
     // A compaction or a step back has made it shorter.
     const fault = findFault(history, checked <= history.length ? checked : 0);
     if (fault === undefined) {
@@ -19,7 +19,7 @@ export function historyMender(session: Session, isStrict: boolean): (history: Me
     const { history: mended, notes } = validateHistory(history);
     history.splice(0, history.length, ...mended);
     checked = 0;
-    void session.append({ type: "rewind", at: new Date().toISOString(), history: [...history] });
+    await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history] });
     return notes;
   };
 }

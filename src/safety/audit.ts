@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendLine, isFullDisk } from "../platform/files.ts";
+import { appendLine, isUnwritable } from "../platform/files.ts";
 import type { PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import { maskSecrets } from "./secrets.ts";
 
@@ -64,6 +64,6 @@ async function appendAll(path: string, waiting: unknown[]): Promise<void> {
       waiting.shift();
     }
   } catch (error) {
-    if (!isFullDisk(error)) throw error;
+    if (!isUnwritable(error)) throw error;
   }
 }

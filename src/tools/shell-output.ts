@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { isFullDisk } from "../platform/files.ts";
+import { isUnwritable } from "../platform/files.ts";
 
 const HEAD_CHARACTERS = 10_000;
 const TAIL_CHARACTERS = 18_000;
@@ -51,7 +51,7 @@ export class ShellOutput {
     try {
       this.#write(text);
     } catch (error) {
-      if (!isFullDisk(error)) throw error;
+      if (!isUnwritable(error)) throw error;
       this.#problem = error.message;
     }
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { openSession } from "../../src/memory/session-file.ts";
-import { isFullDisk } from "../../src/platform/files.ts";
+import { isUnwritable } from "../../src/platform/files.ts";
 import { tempFolder } from "../support/temp.ts";
 
 const FILLER = decodeURIComponent(new URL("../support/fill-session.ts", import.meta.url).pathname);
@@ -48,5 +48,5 @@ test("S-07: when there is room again everything that waited is written, in its o
 
 test("a folder that can't be made on a read-only disk counts as a disk that takes no more; a missing file does not", () => {
   const missing = (syscall: string) => Object.assign(new Error("ENOENT"), { code: "ENOENT", syscall });
-  expect([isFullDisk(missing("mkdir")), isFullDisk(missing("open"))]).toEqual([true, false]);
+  expect([isUnwritable(missing("mkdir")), isUnwritable(missing("open"))]).toEqual([true, false]);
 });

@@ -14,13 +14,13 @@ import { UserError } from "../../protocol/errors.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { plainText } from "../../tools/shell-output.ts";
 import { outliveOutput } from "../lost-output.ts";
+import { sessionName } from "../session-name.ts";
 
 type Json = { json: boolean };
 type One = Json & { id: string };
 
 /** More would hide the sessions that come after. */
 const HITS_SHOWN = 5;
-const MAX_NAME = 100;
 
 export async function list({ json }: Json): Promise<number> {
   const sessions = listSessions(await folderHere());
@@ -63,8 +63,8 @@ export async function show({ id, json }: One): Promise<number> {
 
 export async function rename({ id, name, json }: One & { name: string }): Promise<number> {
   const path = await pathOf(id);
-  const plain = plainText(name).replace(/\s+/g, " ").trim().slice(0, MAX_NAME);
-  if (plain === "") throw new UserError('A name needs a visible character: roocode sessions rename ID "login bug"');
+  const plain = sessionName(name);
+  if (plain === undefined) throw new UserError('A name needs a visible character: roocode sessions rename ID "login bug"');
   // Another process that has it open would write the old name again.
   using _lock = lockSession(path);
   const session = new SessionFile(path, requireHeader(path));
@@ -78,7 +78,7 @@ export async function rename({ id, name, json }: One & { name: string }): Promis
 
 export async function fork({ id, name, json }: One & { name?: string | undefined }): Promise<number> {
   const path = await pathOf(id);
-  const copy = forkSession(path, { cwd: process.cwd(), name });
+  const copy = forkSession(path, { cwd: process.cwd(), name: name === undefined ? undefined : sessionName(name) });
   print(json ? JSON.stringify({ id: copy, parent: requireHeader(path).id }) : `${copy} is a copy. Go on with it: roocode --resume ${copy}`);
   return 0;
 }

@@ -8,7 +8,8 @@ export const contextCommand: SlashCommand = {
     const report = session.agent.report();
     if (!report) return undefined;
     const { window, used, trigger, parts } = report;
-    const row = (name: string, tokens: number) => `  ${name.padEnd(22)}${String(tokens).padStart(9)}  ${percent(tokens, window)}`;
+    const width = Math.max(...parts.map(({ name }) => name.length)) + 2;
+    const row = (name: string, tokens: number) => `  ${name.padEnd(width)}${String(tokens).padStart(9)}  ${percent(tokens, window)}`;
     print(
       [
         `Context: about ${used} of ${window} tokens (${percent(used, window)}); a summary takes its place at ${trigger}.`,
