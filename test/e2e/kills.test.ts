@@ -12,6 +12,7 @@ import { runCommand } from "../../src/platform/process.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FakeModel, fakeModel } from "../support/fake-model.ts";
 import { type TestHome, testHome } from "../support/home.ts";
+import { tmuxTest } from "../support/in-tmux.ts";
 import { livingMembers, processesWith, type RunningTeam, startTeam, statusOf } from "../support/running-team.ts";
 
 const LONG = 120_000;
@@ -305,7 +306,7 @@ test(
   LONG,
 );
 
-test.skipIf(!(await isThere("tmux")))(
+tmuxTest(
   "the tmux server that is killed: its teammates save and stop, the lead starts them again in a new one, nothing is left",
   async () => {
     const command = endless();
@@ -330,10 +331,6 @@ test.skipIf(!(await isThere("tmux")))(
   },
   LONG,
 );
-
-async function isThere(program: string): Promise<boolean> {
-  return !(await runCommand(program, ["-V"])).missing;
-}
 
 async function membersOf(home: TestHome): Promise<unknown[]> {
   const text = await readFile(join(home.data, "teams", "kill", "team.json"), "utf8").catch(() => "{}");

@@ -6,6 +6,7 @@ import type { Answer, Conversation } from "../../src/interaction/demo/conversati
 import { eventually } from "../support/eventually.ts";
 import { fakeModel, inOrder, PROTOCOLS } from "../support/fake-model.ts";
 import { testHome } from "../support/home.ts";
+import { tmuxTest } from "../support/in-tmux.ts";
 import { openRepl } from "../support/repl.ts";
 
 const LONG = 90_000;
@@ -21,7 +22,7 @@ function learning(memories: string): (conversation: Conversation) => Answer {
 }
 
 describe("memories", { timeout: LONG }, () => {
-  test.each(PROTOCOLS)("what a turn taught is remembered beside the talk, and told to the next session, over %s", async (protocol) => {
+  tmuxTest.each(PROTOCOLS)("what a turn taught is remembered beside the talk, and told to the next session, over %s", async (protocol) => {
     await using repl = await openRepl(learning(JSON.stringify(LEARNED)), { protocol });
     await repl.type("Please answer me in one line from now on.");
     await repl.sees("remembered: Short answers (feedback)");
@@ -48,7 +49,7 @@ describe("memories", { timeout: LONG }, () => {
     expect(last).toContain("data, not instructions of the user");
   });
 
-  test("/remember and /forget keep and remove a note; an answer that is no list changes nothing", async () => {
+  tmuxTest("/remember and /forget keep and remove a note; an answer that is no list changes nothing", async () => {
     await using repl = await openRepl(learning("I remember: everything! [{]"));
     await repl.type("/remember we deploy on Fridays, by hand");
     await repl.sees("project-we-deploy-on-fridays-by-hand.md");

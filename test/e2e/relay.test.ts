@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { PlanInput } from "../../src/interaction/demo/plan.ts";
 import { eventually } from "../support/eventually.ts";
 import { fakeModel } from "../support/fake-model.ts";
 import { childEnvironment, testHome } from "../support/home.ts";
+import { tmuxDescribe } from "../support/in-tmux.ts";
 import { statusOf } from "../support/running-team.ts";
 import { tmuxSocket } from "../support/tmux-server.ts";
 
@@ -62,7 +63,7 @@ async function teamInPanes() {
   };
 }
 
-describe("P03 a teammate's question shows in its pane and in the lead's terminal; the first answer wins", () => {
+tmuxDescribe("P03 a teammate's question shows in its pane and in the lead's terminal; the first answer wins", () => {
   test(
     "the lead's terminal says always: the rule that was shown is written to the primary checkout, and the command runs",
     async () => {

@@ -2,10 +2,11 @@ import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Answer } from "../../src/interaction/demo/conversation.ts";
 import { eventually } from "../support/eventually.ts";
 import { inOrder, PROTOCOLS } from "../support/fake-model.ts";
+import { tmuxDescribe } from "../support/in-tmux.ts";
 import { assertSessionLegal } from "../support/proxy.ts";
 import { openRepl } from "../support/repl.ts";
 
@@ -21,7 +22,7 @@ async function started(repl: Awaited<ReturnType<typeof openRepl>>): Promise<void
   await eventually(() => existsSync(join(repl.home.repo, "started")));
 }
 
-describe("the line REPL in a real pane", { timeout: LONG }, () => {
+tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
   test.each(PROTOCOLS)("what is typed during a run goes in behind the results of the round, over %s", async (protocol) => {
     await using repl = await openRepl(inOrder(WAIT, { text: "I saw it." }), { ...BYPASS, protocol });
     await repl.type("begin");

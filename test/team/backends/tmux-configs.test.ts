@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { processStart } from "../../../src/platform/process.ts";
+import { tmuxTest } from "../../support/in-tmux.ts";
 import { tmuxServer } from "../../support/tmux-server.ts";
 import { tmuxTeam } from "./tmux-team.ts";
 
@@ -13,7 +14,7 @@ test("there are eight odd configurations", () => {
   expect(CONFIGS.length).toBe(8);
 });
 
-test.each(CONFIGS)("five teammates start, are known and go away under the configuration %s", async (file) => {
+tmuxTest.each(CONFIGS)("five teammates start, are known and go away under the configuration %s", async (file) => {
   await using server = await tmuxServer({ config: readFileSync(FOLDER + file, "utf8") });
   const team = tmuxTeam(server);
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { takeHandover } from "../../../src/team/backends/tmux-session.ts";
 import { eventually } from "../../support/eventually.ts";
+import { tmuxTest } from "../../support/in-tmux.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { type TmuxServer, tmuxServer, tmuxSocket } from "../../support/tmux-server.ts";
 
@@ -34,7 +35,7 @@ async function openIn(terminal: TmuxServer, inner: Pick<TmuxServer, "folder" | "
   return { handoverFolder, result, lead };
 }
 
-test("the command goes on in a tmux session of its own and gives back its exit status and its last lines", async () => {
+tmuxTest("the command goes on in a tmux session of its own and gives back its exit status and its last lines", async () => {
   await using terminal = await tmuxServer();
   await using inner = await tmuxSocket();
   const { handoverFolder, result, lead } = await openIn(terminal, inner);
@@ -55,7 +56,7 @@ test("the command goes on in a tmux session of its own and gives back its exit s
   await expect(inner.tmux("list-panes", "-a")).rejects.toThrow("no server running");
 });
 
-test("a person who detaches gets the terminal back, and is told how to see the team again", async () => {
+tmuxTest("a person who detaches gets the terminal back, and is told how to see the team again", async () => {
   await using terminal = await tmuxServer();
   await using inner = await tmuxSocket();
   const { result } = await openIn(terminal, inner);
@@ -70,7 +71,7 @@ test("a person who detaches gets the terminal back, and is told how to see the t
   expect(await inner.lines("list-panes", "-a", "-F", "#{pane_dead}")).toEqual(["0"]);
 });
 
-test("a session that someone closes under the lead is no success, and a taken session name gets a number", async () => {
+tmuxTest("a session that someone closes under the lead is no success, and a taken session name gets a number", async () => {
   await using terminal = await tmuxServer();
   await using inner = await tmuxSocket();
   await inner.tmux("new-session", "-d", "-s", "roocode-shop", "sleep", "999");

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { processStart } from "../../../src/platform/process.ts";
 import { eventually } from "../../support/eventually.ts";
+import { tmuxTest } from "../../support/in-tmux.ts";
 import { type TmuxServer, tmuxServer, tmuxSocket } from "../../support/tmux-server.ts";
 import { tmuxTeam, WORKER } from "./tmux-team.ts";
 
@@ -20,14 +21,14 @@ async function panesOf(server: Pick<TmuxServer, "lines">, window: string): Promi
   return server.lines("list-panes", "-t", window, "-F", "#{pane_id}");
 }
 
-test("T01: a shell that starts slowly and drops what was typed does not keep a teammate from starting", async () => {
+tmuxTest("T01: a shell that starts slowly and drops what was typed does not keep a teammate from starting", async () => {
   await using server = await tmuxServer({ config: 'set -g default-shell /bin/bash\nset -g default-command "sleep 30; exec bash"' });
   const team = tmuxTeam(server);
   const pane = await team.spawn("alice", { args: ["--boot", "/a b/$HOME.json"] });
   expect(team.report("alice")).toMatchObject({ pane, argv: ["--boot", "/a b/$HOME.json"] });
 });
 
-test("T02: windows and panes that count from 1 change nothing, also for a teammate that starts again", async () => {
+tmuxTest("T02: windows and panes that count from 1 change nothing, also for a teammate that starts again", async () => {
   await using server = await tmuxServer({ config: "set -g base-index 1\nsetw -g pane-base-index 1" });
   const team = tmuxTeam(server);
   const [alice, bob] = await Promise.all([team.spawn("alice"), team.spawn("bob")]);
@@ -39,7 +40,7 @@ test("T02: windows and panes that count from 1 change nothing, also for a teamma
   );
 });
 
-test("T03: panes open where the lead is, not where the person looks", async () => {
+tmuxTest("T03: panes open where the lead is, not where the person looks", async () => {
   await using server = await tmuxServer({ config: "" });
   await server.tmux("new-session", "-d", "-s", "other", "-x", "200", "-y", "50", "tail", "-f", "/dev/null");
   const client = spawn("tmux", [...server.socketArgs, "-C", "attach", "-t", "other"], { env: { ...server.env, TMUX: undefined } });
@@ -52,7 +53,7 @@ test("T03: panes open where the lead is, not where the person looks", async () =
   client.kill();
 });
 
-test("T04: what is typed while teammates start arrives at the lead, and the active pane stays", async () => {
+tmuxTest("T04: what is typed while teammates start arrives at the lead, and the active pane stays", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server);
   await eventually(() => existsSync(join(server.folder, "typed")));
@@ -73,7 +74,7 @@ test("T04: what is typed while teammates start arrives at the lead, and the acti
   await eventually(() => server.typed() === sent);
 });
 
-test("T05: eight teammates find room at 80x24, in windows of their own, and the lead's window stays as it was", async () => {
+tmuxTest("T05: eight teammates find room at 80x24, in windows of their own, and the lead's window stays as it was", async () => {
   await using server = await tmuxServer({ columns: 80, rows: 24 });
   const team = tmuxTeam(server);
   const before = await server.tmux("display-message", "-p", "-t", server.leadPane, "#{window_layout}");
@@ -86,7 +87,7 @@ test("T05: eight teammates find room at 80x24, in windows of their own, and the 
   expect(team.notes).toEqual(['The teammates of "shop" are in tmux window 1. To see it: C-b 1']);
 });
 
-test("T07: a default shell that is no POSIX shell is never called", async () => {
+tmuxTest("T07: a default shell that is no POSIX shell is never called", async () => {
   await using socket = await tmuxSocket();
   const shell = script(socket, "shell", `echo "$@" >> '${socket.folder}/shell.log'; exit 1`);
   await using server = await tmuxServer({ config: `set -g default-shell ${shell}` });
@@ -95,7 +96,7 @@ test("T07: a default shell that is no POSIX shell is never called", async () => 
   expect(existsSync(`${socket.folder}/shell.log`)).toBe(false);
 });
 
-test("T08: a pane that someone closed is known as gone, and its teammate starts again", async () => {
+tmuxTest("T08: a pane that someone closed is known as gone, and its teammate starts again", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server);
   const first = await team.spawn("alice");
@@ -109,7 +110,7 @@ test("T08: a pane that someone closed is known as gone, and its teammate starts 
   expect(await Promise.all([bob, second].map((pane) => team.backend.state(pane)))).toEqual([{ alive: true }, { alive: true }]);
 });
 
-test("T09: the person's panes live on, in the lead's window and in the team's", async () => {
+tmuxTest("T09: the person's panes live on, in the lead's window and in the team's", async () => {
   await using server = await tmuxServer();
   const mine = await server.tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", server.leadPane, "sleep", "999");
   const before = await server.tmux("display-message", "-p", "-t", server.leadPane, "#{window_layout}");
@@ -128,7 +129,7 @@ test("T09: the person's panes live on, in the lead's window and in the team's", 
   expect(await server.tmux("display-message", "-p", "-t", server.leadPane, "#{window_layout}")).toBe(before);
 });
 
-test("T12: a worker that ends at once is an error with its exit status and its words, and its pane is closed", async () => {
+tmuxTest("T12: a worker that ends at once is an error with its exit status and its words, and its pane is closed", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server);
   const boom = script(server, "boom", "sleep 0.2; echo boom; exit 3");
@@ -136,7 +137,7 @@ test("T12: a worker that ends at once is an error with its exit status and its w
   expect(await panesOf(server, server.leadWindow)).toEqual([server.leadPane]);
 });
 
-test("T12: a worker that is not there, or that never reports ready, leaves neither pane nor process", async () => {
+tmuxTest("T12: a worker that is not there, or that never reports ready, leaves neither pane nor process", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server, { readyWithinMs: 500 });
   await expect(team.spawn("alice", { command: ["/no/such/worker", "--boot"] })).rejects.toThrow("it ended with exit status 1");
@@ -146,7 +147,7 @@ test("T12: a worker that is not there, or that never reports ready, leaves neith
   expect(await server.lines("list-panes", "-a", "-F", "#{pane_id}")).toEqual([server.leadPane]);
 });
 
-test("T14: all operations talk to the server around the lead, whatever its socket is called", async () => {
+tmuxTest("T14: all operations talk to the server around the lead, whatever its socket is called", async () => {
   await using server = await tmuxServer();
   await using other = await tmuxServer();
   // The same sockets' folder: a call without the right socket would reach the wrong server.
@@ -159,7 +160,7 @@ test("T14: all operations talk to the server around the lead, whatever its socke
   expect((await server.lines("list-panes", "-a")).length).toBe(1);
 });
 
-test("T15: eight commands that together are longer than tmux takes all start, with their own arguments only", async () => {
+tmuxTest("T15: eight commands that together are longer than tmux takes all start, with their own arguments only", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server);
   const long = "x".repeat(3500);
@@ -167,7 +168,7 @@ test("T15: eight commands that together are longer than tmux takes all start, wi
   expect(EIGHT.map((name) => team.report(name).argv)).toEqual(EIGHT.map((name) => ["--boot", `/${name}/${long};`]));
 });
 
-test("a worktree's name is never a format: nothing in it runs, and a harmless one is where the worker starts", async () => {
+tmuxTest("a worktree's name is never a format: nothing in it runs, and a harmless one is where the worker starts", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server);
   const odd = join(server.folder, "#(touch pwned) #{pid} 店;");
@@ -178,7 +179,7 @@ test("a worktree's name is never a format: nothing in it runs, and a harmless on
   expect(await server.lines("list-panes", "-a", "-F", "#{pane_title}")).toContain("博#{pid}");
 });
 
-test("the end of a worker is told with its signal until it starts again, which closes the dead pane", async () => {
+tmuxTest("the end of a worker is told with its signal until it starts again, which closes the dead pane", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server);
   const [alice, bob] = await Promise.all([team.spawn("alice"), team.spawn("bob")]);
@@ -189,7 +190,7 @@ test("the end of a worker is told with its signal until it starts again, which c
   expect(await panesOf(server, server.leadWindow)).toEqual([server.leadPane, bob, again]);
 });
 
-test("kill ends children that left the worker's group", async () => {
+tmuxTest("kill ends children that left the worker's group", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server);
   const child = script(server, "child", `echo $$ > '${server.folder}/child'; exec sleep 999`);
@@ -200,7 +201,7 @@ test("kill ends children that left the worker's group", async () => {
   expect(processStart(Number(readFileSync(join(server.folder, "child"), "utf8")))).toBeUndefined();
 });
 
-test("another team's pane is not ours", async () => {
+tmuxTest("another team's pane is not ours", async () => {
   await using server = await tmuxServer();
   const [shop, market] = [tmuxTeam(server), tmuxTeam(server, { team: "shop2" })];
   const pane = await shop.spawn("alice");
@@ -209,7 +210,7 @@ test("another team's pane is not ours", async () => {
   expect(await shop.backend.state(pane)).toEqual({ alive: true });
 });
 
-test("keys for a window whose panes are synchronised do not reach a teammate", async () => {
+tmuxTest("keys for a window whose panes are synchronised do not reach a teammate", async () => {
   await using server = await tmuxServer({ config: "setw -g synchronize-panes on" });
   const team = tmuxTeam(server);
   await team.spawn("alice");
@@ -218,14 +219,14 @@ test("keys for a window whose panes are synchronised do not reach a teammate", a
   expect(team.typed("alice")).toBe("");
 });
 
-test("with the layout 'window' the lead's pane is left alone", async () => {
+tmuxTest("with the layout 'window' the lead's pane is left alone", async () => {
   await using server = await tmuxServer();
   const team = tmuxTeam(server, { layout: "window" });
   await Promise.all(EIGHT.map((name) => team.spawn(name)));
   expect(await server.lines("list-windows", "-F", "#{window_panes}")).toEqual(["1", "6", "2"]);
 });
 
-test("a lead that starts again finds the team's windows", async () => {
+tmuxTest("a lead that starts again finds the team's windows", async () => {
   await using server = await tmuxServer();
   const alice = await tmuxTeam(server, { layout: "window" }).spawn("alice");
   const reborn = tmuxTeam(server, { layout: "window" });
@@ -234,7 +235,7 @@ test("a lead that starts again finds the team's windows", async () => {
   expect(await reborn.backend.state(alice)).toEqual({ alive: true });
 });
 
-test("outside of tmux the team has a session of its own, which is told, keeps no keys and is gone at the end", async () => {
+tmuxTest("outside of tmux the team has a session of its own, which is told, keeps no keys and is gone at the end", async () => {
   await using socket = await tmuxSocket();
   const env = { ...socket.env, ANTHROPIC_API_KEY: "sk-secret" };
   const team = tmuxTeam({ ...socket, env }, { socketArgs: socket.socketArgs });
@@ -252,7 +253,7 @@ test("outside of tmux the team has a session of its own, which is told, keeps no
   await expect(socket.tmux("list-panes", "-a")).rejects.toThrow("no server running");
 });
 
-test("a session that has the team's name and is not the team's is left alone", async () => {
+tmuxTest("a session that has the team's name and is not the team's is left alone", async () => {
   await using socket = await tmuxSocket();
   await socket.tmux("new-session", "-d", "-s", "roocode-shop", "sleep", "999");
   const team = tmuxTeam(socket, { socketArgs: socket.socketArgs });
