@@ -4,14 +4,18 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-/** `starts` are the ways to start, each with its entries: what all of them load becomes one file, what one adds another. */
-export async function mergeChunks(folder, { outputs }, starts) {
+/**
+ * `starts` are the ways to start, each with its entries: what all of them load becomes one file, what one adds another. Of `choices`
+ * one is loaded later: what they share beyond that becomes one more file.
+ */
+export async function mergeChunks(folder, { outputs }, starts, choices) {
   const chunkOf = (source) => Object.keys(outputs).find((name) => outputs[name].entryPoint === source);
   const stays = loadedWith(outputs, [chunkOf("src/main.ts")]);
   const needs = starts.map((sources) => loadedWith(outputs, sources.map(chunkOf)));
   const isFree = (name) => !stays.has(name) && outputs[name].entryPoint === undefined;
   const common = [...needs[0]].filter((name) => isFree(name) && needs.every((need) => need.has(name)));
-  const groups = [common, ...needs.map((need) => [...need].filter((name) => isFree(name) && !common.includes(name)))];
+  const later = [...loadedWith(outputs, choices.map(chunkOf))].filter(isFree);
+  const groups = [common, ...needs.map((need) => [...need].filter((name) => isFree(name) && !common.includes(name))), later];
   const taken = new Set();
   const moved = new Map();
   for (const [index, group] of groups.entries()) {

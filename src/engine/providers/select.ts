@@ -1,12 +1,9 @@
 import { shownAddress } from "../../platform/address.ts";
 import { UserError } from "../../protocol/errors.ts";
 import type { ModelClient, Prices } from "../../protocol/model.ts";
-import { anthropicClient } from "./anthropic.ts";
 import { isLoopback } from "./failure.ts";
 import { assumedLimits, familyOf, isAlias, type ModelAlias, modelFacts, modelOf, type Protocol } from "./models.ts";
-import { openAIClient } from "./openai.ts";
 import { PRESETS } from "./presets.ts";
-import { responsesClient } from "./responses.ts";
 import type { ProviderSettings } from "./settings.ts";
 import type { StreamLimits } from "./stream-answer.ts";
 
@@ -213,12 +210,32 @@ function makeClient(provider: Provider, options: SelectModelOptions): ModelClien
   const cache = options.cacheKey ? { cacheKey: options.cacheKey } : {};
   switch (provider.protocol) {
     case "anthropic":
-      return anthropicClient({ ...common, cacheMarks: provider.compat?.cacheMarks ?? true });
+      return loadedWithFirstRequest(async () => {
+        const { anthropicClient } = await import("./anthropic.ts");
+        return anthropicClient({ ...common, cacheMarks: provider.compat?.cacheMarks ?? true });
+      });
     case "openai":
-      return openAIClient({ ...common, ...cache, ...(provider.compat ? { compat: provider.compat } : {}) });
+      return loadedWithFirstRequest(async () => {
+        const { openAIClient } = await import("./openai.ts");
+        return openAIClient({ ...common, ...cache, ...(provider.compat ? { compat: provider.compat } : {}) });
+      });
     case "openai-responses":
-      return responsesClient({ ...common, ...(provider.compat?.promptCacheKey === false ? {} : cache) });
+      return loadedWithFirstRequest(async () => {
+        const { responsesClient } = await import("./responses.ts");
+        return responsesClient({ ...common, ...(provider.compat?.promptCacheKey === false ? {} : cache) });
+      });
   }
+}
+
+/** A conversation speaks one protocol: the others are never loaded. What a client remembers between requests it keeps. */
+function loadedWithFirstRequest(load: () => Promise<ModelClient>): ModelClient {
+  let client: Promise<ModelClient> | undefined;
+  return {
+    async *stream(request, signal) {
+      client ??= load();
+      yield* (await client).stream(request, signal);
+    },
+  };
 }
 
 /** A local or re-routed server may want no key; a key that the settings name has to be there. */

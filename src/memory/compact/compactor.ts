@@ -3,9 +3,8 @@ import type { Compaction, Compactor, ContextReport } from "../../protocol/memory
 import type { Message } from "../../protocol/message.ts";
 import { NO_USAGE, type ToolSpec, type Usage } from "../../protocol/model.ts";
 import type { Ask } from "./ask-summary.ts";
-import { climbDown, type Run } from "./ladder.ts";
+import type { Run } from "./ladder.ts";
 import { hasTooManyImages } from "./limits.ts";
-import { Plan } from "./plan.ts";
 import { contextReport } from "./report.ts";
 import { type Size, Window } from "./window.ts";
 
@@ -75,6 +74,8 @@ class ConversationCompactor implements Compactor {
     const { count } = this.#window;
     const tokensBefore = count.used(history);
     const preserved = signal.aborted ? [] : await this.#options.preserve();
+    // Most conversations never come here, and each start would pay for it.
+    const [{ climbDown }, { Plan }] = await Promise.all([import("./ladder.ts"), import("./plan.ts")]);
     const plan = new Plan(history, preserved, { ...this.#options, count, limits: () => this.#window.rawLimits() });
     const run: Run = { usage: NO_USAGE, reason: "", isServerFault: false };
     const done = yield* climbDown(plan, { ...this.#options, window: this.#window, trigger, focus, signal }, run);
