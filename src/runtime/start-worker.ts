@@ -101,7 +101,13 @@ export async function startWorker(
     sessionPath: join(boot.teamFolder, "sessions", `${self}.jsonl`),
     system: await workerSystem(info, boot.team),
     tools: ({ shell, bash, mayShow }) => [
-      ...workTools({ shell, bash, mayShow, askUser: screen.askUser ?? (async () => undefined), settings: surroundings.settings.tools ?? {} }),
+      ...workTools({
+        shell,
+        bash,
+        mayShow,
+        askUser: screen.askUser ?? (async () => undefined),
+        settings: surroundings.settings.tools ?? {},
+      }),
       ...memberTools({
         bus,
         self,

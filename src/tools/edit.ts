@@ -29,7 +29,8 @@ export async function editFile(input: EditInput, context: ToolContext, state: Fi
   if (!form) return errorResult(`${shown} is a binary file; it is not edited.`);
   const after = applyEdits(form, edits, shown);
   if (typeof after !== "string") return errorResult(after.problem);
-  if (after === form.units) return errorResult(`${shown}: old and new text are the same but for line endings, which stay; nothing changed.`);
+  if (after === form.units)
+    return errorResult(`${shown}: old and new text are the same but for line endings, which stay; nothing changed.`);
 
   const content = form.toBytes(after);
   try {

@@ -28,7 +28,8 @@ export async function readWhole(place: string, shown: string): Promise<{ bytes: 
     if (isErrno(error, "ENOENT", "ENOTDIR")) return undefined;
     // A socket can't be opened at all.
     if (isErrno(error, "ENXIO", "EOPNOTSUPP")) return `${shown} is not a regular file.`;
-    if (isErrno(error, "EACCES", "EPERM", "ENAMETOOLONG")) return `${shown} can't be read (${error instanceof Error ? error.message.split(",")[0] : ""}).`;
+    if (isErrno(error, "EACCES", "EPERM", "ENAMETOOLONG"))
+      return `${shown} can't be read (${error instanceof Error ? error.message.split(",")[0] : ""}).`;
     throw error;
   }
 }

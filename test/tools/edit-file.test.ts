@@ -230,16 +230,22 @@ describe("EditFile", () => {
     const line = fc.tuple(fc.stringMatching(/^[a-cé“字🦘\t $&]{0,12}$/u), fc.constantFrom("\n", "\r\n"));
     const forms = { utf8: "", bom: "\uFEFF", utf16le: "\uFEFF" } as const;
     await fc.assert(
-      fc.asyncProperty(fc.array(line), fc.array(line), fc.constantFrom("utf8", "bom", "utf16le"), fc.stringMatching(/^[x$\n🦘]{0,6}$/u), async (head, tail, form, made) => {
-        const encode = (text: string) => Buffer.from(text, form === "utf16le" ? "utf16le" : "utf8");
-        const [before, after] = [head, tail].map((some) => some.flat().join(""));
-        const path = join(folder.path, "f");
-        await writeFile(path, encode(`${forms[form]}${before}UNIQUE${after}`));
-        await read.run(read.parse({ path }), context);
-        await edit.run(edit.parse({ path, old_string: "UNIQUE", new_string: made }), context);
-        const ending = tail[0]?.[1] ?? head.at(-1)?.[1] ?? "\n";
-        expect(await readFile(path)).toEqual(encode(`${forms[form]}${before}${made.replaceAll("\n", ending)}${after}`));
-      }),
+      fc.asyncProperty(
+        fc.array(line),
+        fc.array(line),
+        fc.constantFrom("utf8", "bom", "utf16le"),
+        fc.stringMatching(/^[x$\n🦘]{0,6}$/u),
+        async (head, tail, form, made) => {
+          const encode = (text: string) => Buffer.from(text, form === "utf16le" ? "utf16le" : "utf8");
+          const [before, after] = [head, tail].map((some) => some.flat().join(""));
+          const path = join(folder.path, "f");
+          await writeFile(path, encode(`${forms[form]}${before}UNIQUE${after}`));
+          await read.run(read.parse({ path }), context);
+          await edit.run(edit.parse({ path, old_string: "UNIQUE", new_string: made }), context);
+          const ending = tail[0]?.[1] ?? head.at(-1)?.[1] ?? "\n";
+          expect(await readFile(path)).toEqual(encode(`${forms[form]}${before}${made.replaceAll("\n", ending)}${after}`));
+        },
+      ),
       { numRuns: 150 },
     );
   });
@@ -269,7 +275,10 @@ describe("WriteFile", () => {
   });
   test("E-24 a write that finds no room leaves the old file, nothing aside, and names the cause", async () => {
     await using home = await testHome({ "f.txt": "x".repeat(10_240) });
-    const calls = [{ calls: [{ name: "ReadFile", input: { path: "f.txt" } }] }, { calls: [{ name: "WriteFile", input: { path: "f.txt", content: "y".repeat(2_000_000) } }] }];
+    const calls = [
+      { calls: [{ name: "ReadFile", input: { path: "f.txt" } }] },
+      { calls: [{ name: "WriteFile", input: { path: "f.txt", content: "y".repeat(2_000_000) } }] },
+    ];
     await using model = await fakeModel(inOrder(...calls, { text: "still here" }));
     const run = await home.roocode(["-p", "x", "--permission-mode", "bypassPermissions"], {
       env: model.env("anthropic"),

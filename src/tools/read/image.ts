@@ -12,7 +12,8 @@ export async function readImage(file: FileHandle, shown: string, mediaType: stri
   const bytes = await file.readFile();
   const sides = imageSize(bytes, mediaType);
   // A provider refuses a broken image, and would again with every later request that has it.
-  if (!sides) return errorResult(`${shown} begins like an image (${mediaType}) of ${size} bytes, but is broken or cut off; it is not shown.`);
+  if (!sides)
+    return errorResult(`${shown} begins like an image (${mediaType}) of ${size} bytes, but is broken or cut off; it is not shown.`);
   if (Math.max(...sides) > MAX_SIDE)
     return errorResult(`${shown} is an image of ${sides.join("x")} pixels; at most ${MAX_SIDE} a side can be shown. ${mend}`);
   return { content: [{ type: "image", mediaType, data: bytes.toString("base64") }] };

@@ -17,7 +17,9 @@ const output = z.object({
   evalue: z.string().optional(),
 });
 const notebook = z.object({
-  cells: z.array(z.object({ cell_type: z.string(), source: text, execution_count: z.number().nullish(), outputs: z.array(output).optional() })),
+  cells: z.array(
+    z.object({ cell_type: z.string(), source: text, execution_count: z.number().nullish(), outputs: z.array(output).optional() }),
+  ),
 });
 type Output = z.output<typeof output>;
 
@@ -31,7 +33,8 @@ export function readNotebook(bytes: Buffer, page: Page): ToolResult | undefined 
     const count = cell.execution_count ? `, run ${cell.execution_count}` : "";
     return [`[cell ${index + 1}: ${cell.cell_type}${count}]`, cell.source, ...outputs].join("\n");
   });
-  const note = "[a notebook, shown as cells: its file is JSON. EditFile works on that text, where a quote is \\\" and a line ends in \\n\"; see it with Bash]";
+  const note =
+    '[a notebook, shown as cells: its file is JSON. EditFile works on that text, where a quote is \\" and a line ends in \\n"; see it with Bash]';
   return { content: [{ type: "text", text: `${pageOf(shown.join("\n"), page, "the notebook")}\n${note}` }, ...images] };
 }
 

@@ -15,11 +15,14 @@ export async function readPdf({ file, shown, page, signal }: PdfRead): Promise<T
   if (size > MAX_BYTES) return errorResult(`${shown} is a PDF of ${size} bytes, too large to be turned into text here.`);
   try {
     const text = await pdfToText(file.fd, signal);
-    if (text.trim() === "") return errorResult(`${shown} is a PDF without text (scanned pages, perhaps). Turn a page into an image: pdftoppm -png -r 100.`);
+    if (text.trim() === "")
+      return errorResult(`${shown} is a PDF without text (scanned pages, perhaps). Turn a page into an image: pdftoppm -png -r 100.`);
     return textResult(pageOf(text.replaceAll("\f", "\n[next page]\n"), page, shown));
   } catch (error) {
     if (isErrno(error, "ENOENT"))
-      return errorResult(`${shown} is a PDF; its text is read with pdftotext, which is not installed (poppler-utils on Debian, poppler in Homebrew).`);
+      return errorResult(
+        `${shown} is a PDF; its text is read with pdftotext, which is not installed (poppler-utils on Debian, poppler in Homebrew).`,
+      );
     if (error instanceof PdfError) return errorResult(`${shown} is a PDF that pdftotext can't read: ${error.message}`);
     throw error;
   }

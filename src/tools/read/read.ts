@@ -63,7 +63,8 @@ async function openOrReason(place: string, shown: string): Promise<FileHandle | 
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return nothingThere(place, shown);
     // Nothing else answers so to an open: a socket, or a device without its driver.
-    if (isErrno(error, "ENXIO", "ENODEV", "EOPNOTSUPP")) return `${shown} is not a regular file (a pipe, socket or device); it is not read.`;
+    if (isErrno(error, "ENXIO", "ENODEV", "EOPNOTSUPP"))
+      return `${shown} is not a regular file (a pipe, socket or device); it is not read.`;
     if (isErrno(error, "EACCES", "EPERM", "ENAMETOOLONG")) return `${shown} can't be read: ${error instanceof Error ? error.message : ""}`;
     throw error;
   }

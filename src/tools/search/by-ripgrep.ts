@@ -1,9 +1,19 @@
 import { isSimpleName } from "./name-filter.ts";
-import { type FileHits, MAX_LINES, OUT_OF_TIME, type Query, type Scope, SEARCH_MS, type SearchOutcome, type Target, windowOf } from "./query.ts";
+import {
+  type FileHits,
+  MAX_LINES,
+  OUT_OF_TIME,
+  type Query,
+  type Scope,
+  SEARCH_MS,
+  type SearchOutcome,
+  type Target,
+  windowOf,
+} from "./query.ts";
 import { runRipgrep } from "./ripgrep.ts";
 
 /** Only what the walker of our own knows too, so that both find the same. */
-const ALIKE = ["--hidden", "--no-require-git", "--no-ignore-global", "--no-ignore-dot", "--no-messages", "--glob", "!.git"];
+const ALIKE = ["--hidden", "--no-ignore-global", "--no-ignore-dot", "--no-messages", "--glob", "!.git"];
 /** Kept before lines that can't be shown any more are dropped. */
 const MAX_KEPT = 20_000;
 
@@ -44,7 +54,7 @@ export async function searchByRipgrep(rg: string, query: Query, scope: Scope, ta
     if (counted !== "" && newline > 0) found.set(counted, { file: counted, count: Number(part.slice(0, newline)), lines: [] });
     counted = nameOf(part.slice(newline + 1), target);
   };
-  const args = [...ALIKE, ...scopeArgs(scope), ...queryArgs(query), ...(target.isParentIgnored ? ["--no-ignore-parent"] : [])];
+  const args = [...ALIKE, ...scopeArgs(scope), ...queryArgs(query), ...ignoreArgs(target)];
   args.push(...(wantsEvents ? ["--json"] : ["--null", query.multiline ? "--count-matches" : "--count"]));
   args.push("--regexp", query.pattern, "--", target.file === undefined ? "." : target.path);
   const end = await runRipgrep({
@@ -67,12 +77,21 @@ export async function searchByRipgrep(rg: string, query: Query, scope: Scope, ta
 }
 
 /** All files that no ignore file names; narrowed by name where that loses none. */
-export async function listByRipgrep(rg: string, scope: Scope, target: Target, signal: AbortSignal): Promise<{ files: string[]; partial?: string }> {
+export async function listByRipgrep(
+  rg: string,
+  scope: Scope,
+  target: Target,
+  signal: AbortSignal,
+): Promise<{ files: string[]; partial?: string }> {
   const files: string[] = [];
-  const args = [...ALIKE, ...scopeArgs(scope), ...(target.isParentIgnored ? ["--no-ignore-parent"] : []), "--files", "--null"];
+  const args = [...ALIKE, ...scopeArgs(scope), ...ignoreArgs(target), "--files", "--null"];
   const onPart = (name: string) => void files.push(name.replace(/^\.\//, ""));
   const end = await runRipgrep({ file: rg, args, cwd: target.path, timeoutMs: SEARCH_MS, signal, onPart, separator: "\0" });
   return { files, ...(end.isTimedOut ? { partial: OUT_OF_TIME } : {}) };
+}
+
+function ignoreArgs({ ignores }: Target): string[] {
+  return [...(ignores.isRepository ? [] : ["--no-require-git"]), ...(ignores.takesParents ? [] : ["--no-ignore-parent"])];
 }
 
 function queryArgs(query: Query): string[] {
@@ -114,7 +133,6 @@ function dropTail(found: ReadonlyMap<string, FileHits>): number {
 }
 
 function characterOffset(text: string, bytes: number): number {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is meant.
   return /^[\x00-\x7f]*$/.test(text) ? bytes : Buffer.from(text).subarray(0, bytes).toString("utf8").length;
 }
 

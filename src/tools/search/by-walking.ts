@@ -3,7 +3,17 @@ import { isErrno } from "../../platform/files.ts";
 import { MovedPathError, openChecked } from "../../platform/open-checked.ts";
 import { MAX_EDIT_BYTES } from "../existing-file.ts";
 import { nameFilter } from "./name-filter.ts";
-import { type FileHits, MAX_LINES, OUT_OF_TIME, type Query, type Scope, SEARCH_MS, type SearchOutcome, type Target, windowOf } from "./query.ts";
+import {
+  type FileHits,
+  MAX_LINES,
+  OUT_OF_TIME,
+  type Query,
+  type Scope,
+  SEARCH_MS,
+  type SearchOutcome,
+  type Target,
+  windowOf,
+} from "./query.ts";
 import { toExpression } from "./rust-pattern.ts";
 import { underClock } from "./under-clock.ts";
 import { walkFiles } from "./walk.ts";
@@ -37,7 +47,7 @@ export async function listByWalking({ names }: Scope, target: Target, signal: Ab
   const stop = Date.now() + SEARCH_MS;
   const files: string[] = [];
   let partial: string | undefined;
-  for await (const file of walkFiles(target.place, target.isParentIgnored, signal)) {
+  for await (const file of walkFiles(target.place, target.ignores, signal)) {
     files.push(file);
     if (Date.now() <= stop) continue;
     partial = OUT_OF_TIME;

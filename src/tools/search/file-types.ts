@@ -36,7 +36,24 @@ const TYPES: Record<string, readonly string[]> = {
   yaml: ["*.yaml", "*.yml"],
   zig: ["*.zig"],
 };
-const OTHER_NAMES: Record<string, string> = { typescript: "ts", tsx: "ts", javascript: "js", jsx: "js", python: "py", markdown: "md", rs: "rust", rb: "ruby", bash: "sh", shell: "sh", csharp: "cs", "c++": "cpp", yml: "yaml", proto: "protobuf", kt: "kotlin", hs: "haskell" };
+const OTHER_NAMES: Record<string, string> = {
+  typescript: "ts",
+  tsx: "ts",
+  javascript: "js",
+  jsx: "js",
+  python: "py",
+  markdown: "md",
+  rs: "rust",
+  rb: "ruby",
+  bash: "sh",
+  shell: "sh",
+  csharp: "cs",
+  "c++": "cpp",
+  yml: "yaml",
+  proto: "protobuf",
+  kt: "kotlin",
+  hs: "haskell",
+};
 
 export const TYPE_NAMES = Object.keys(TYPES);
 

@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { lstat } from "node:fs/promises";
+import { join } from "node:path";
 import { errorResult, type MayShow, type ToolContext, type ToolResult, textResult } from "../../protocol/tool.ts";
 import type { GlobInput } from "../builtin/glob.ts";
 import { nameFilter } from "./name-filter.ts";

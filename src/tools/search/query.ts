@@ -1,3 +1,5 @@
+import type { IgnoreScope } from "./walk.ts";
+
 export const MAX_LINES = 250;
 /** What is shown of one line, around its first match. */
 export const MAX_COLUMNS = 500;
@@ -27,7 +29,7 @@ export type SearchOutcome = {
 };
 
 /** The place that is searched: a folder held open, or one file. */
-export type Target = { place: string; path: string; file?: string | undefined; isParentIgnored: boolean };
+export type Target = { place: string; path: string; file?: string | undefined; ignores: IgnoreScope };
 
 export const OUT_OF_TIME = `stopped after ${SEARCH_MS / 1000} s`;
 

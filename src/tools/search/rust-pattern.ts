@@ -48,7 +48,8 @@ function translated(pattern: string): string {
       if (character === "[") inClass = true;
       else if (character === "]") inClass = false;
       // Without a count before it a brace is itself in Rust, and an error here.
-      const isLoneBrace = !inClass && ((character === "{" && !/^\{\d+(,\d*)?\}/.test(rest)) || (character === "}" && !/\{\d+(,\d*)?$/.test(result)));
+      const isLoneBrace =
+        !inClass && ((character === "{" && !/^\{\d+(,\d*)?\}/.test(rest)) || (character === "}" && !/\{\d+(,\d*)?$/.test(result)));
       result += isLoneBrace ? `\\${character}` : character;
       if (character === "[" && /^\[\^?\]/.test(rest)) {
         result += rest[1] === "^" ? "^\\]" : "\\]";

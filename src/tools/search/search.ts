@@ -10,16 +10,18 @@ import { nameFilter } from "./name-filter.ts";
 import { MAX_LINES, type Query, type Scope, type SearchOutcome, type Target } from "./query.ts";
 import { findRipgrep } from "./ripgrep.ts";
 import { showHits } from "./show-hits.ts";
-import { isIgnoredFolder } from "./walk.ts";
+import { ignoreScope } from "./walk.ts";
 
 /** What the model left empty it did not mean. */
 type Wanted = { glob: string | undefined; type: string | undefined; path: string };
 
 export async function grep(input: GrepInput, context: ToolContext, mayShow: MayShow | undefined): Promise<ToolResult> {
   const wanted: Wanted = { glob: input.glob || undefined, type: input.type || undefined, path: input.path || "." };
-  if (`${input.pattern}${wanted.glob ?? ""}${wanted.path}`.includes("\0")) return errorResult("Grep: a NUL can't be searched for, nor be in a path.");
+  if (`${input.pattern}${wanted.glob ?? ""}${wanted.path}`.includes("\0"))
+    return errorResult("Grep: a NUL can't be searched for, nor be in a path.");
   const names = wanted.type === undefined ? undefined : namesOfType(wanted.type);
-  if (wanted.type !== undefined && !names) return errorResult(`Grep: there is no type "${wanted.type}". Types: ${TYPE_NAMES.join(", ")}; or give a glob.`);
+  if (wanted.type !== undefined && !names)
+    return errorResult(`Grep: there is no type "${wanted.type}". Types: ${TYPE_NAMES.join(", ")}; or give a glob.`);
   const output = input.output ?? "lines";
   const query: Query = {
     pattern: input.pattern,
@@ -52,16 +54,23 @@ export async function within(
     const stats = await found.stat();
     if (stats.isFile()) {
       const isHeld = process.platform === "linux";
-      const target = { place, path: isHeld ? `/proc/${process.pid}/fd/${found.fd}` : place, file: basename(place), isParentIgnored: false };
+      const target = {
+        place,
+        path: isHeld ? `/proc/${process.pid}/fd/${found.fd}` : place,
+        file: basename(place),
+        ignores: { isRepository: false, takesParents: false },
+      };
       return await act(target, () => shownPath(place, cwd));
     }
     if (!stats.isDirectory()) return errorResult(`${shownPath(place, cwd)} is neither a file nor a folder.`);
     await using folder = await openFolder(place);
-    const target = { place, path: folder.path, isParentIgnored: await isIgnoredFolder(place) };
+    const target = { place, path: folder.path, ignores: await ignoreScope(place) };
     return await act(target, (file) => shownPath(join(place, file), cwd));
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR"))
-      return errorResult((await nothingThere(place, shownPath(absolutePath(path, context.cwd), context.cwd))).replace("file", "file or folder"));
+      return errorResult(
+        (await nothingThere(place, shownPath(absolutePath(path, context.cwd), context.cwd))).replace("file", "file or folder"),
+      );
     if (isErrno(error, "EACCES", "EPERM")) return errorResult(`${shownPath(place, cwd)} can't be opened.`);
     throw error;
   }
@@ -95,4 +104,3 @@ export async function allowed<T>(
   const kept = found.filter((_, index) => verdicts[index]);
   return { kept, left: found.length - kept.length };
 }
-

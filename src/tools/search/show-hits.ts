@@ -8,11 +8,13 @@ export type Showing = { output: "lines" | "files" | "count"; limit: number; cont
 export function showHits(hits: readonly FileHits[], showing: Showing): string {
   const notes: string[] = [];
   const matches = hits.reduce((sum, { count }) => sum + count, 0);
-  const entries = showing.output === "lines" ? hits.flatMap((one) => lineEntries(one, showing.context)) : hits.map((one) => asEntry(one, showing));
+  const entries =
+    showing.output === "lines" ? hits.flatMap((one) => lineEntries(one, showing.context)) : hits.map((one) => asEntry(one, showing));
   const shown = upTo(entries, showing.limit);
   const hidden = showing.output === "lines" ? matches - shown.filter((one) => one.isMatch).length : entries.length - shown.length;
   if (hidden > 0) {
-    const total = showing.output === "lines" ? `${matches} matches in ${hits.length} files` : `${hits.length} files with ${matches} matches`;
+    const total =
+      showing.output === "lines" ? `${matches} matches in ${hits.length} files` : `${hits.length} files with ${matches} matches`;
     const seen = showing.output === "lines" ? `the first ${shown.filter((one) => one.isMatch).length}` : `the first ${shown.length}`;
     notes.push(`${total}; ${seen} shown: narrow the pattern, the path or the glob`);
   }

@@ -11,7 +11,11 @@ export function underClock(totalMs: number): <T>(work: () => T) => T | undefined
     if (left <= 1) return undefined;
     const began = performance.now();
     let result: ReturnType<typeof work> | undefined;
-    const context = createContext({ run: () => void (result = work()) });
+    const context = createContext({
+      run: () => {
+        result = work();
+      },
+    });
     try {
       script.runInContext(context, { timeout: Math.ceil(left) });
       return result;

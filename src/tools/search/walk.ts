@@ -9,14 +9,17 @@ type Rules = { ignores: readonly Matcher[]; excludes: readonly Matcher[] };
 
 const NONE: Rules = { ignores: [], excludes: [] };
 
+/** Which ignore files count for a folder: in a repository those up to its top, elsewhere only its own and those below. */
+export type IgnoreScope = { isRepository: boolean; takesParents: boolean };
+
 /** Regular files below `root` that its .gitignore files let through, hidden ones included, `.git` not; links are not followed. Relative paths. */
-export async function* walkFiles(root: string, isParentIgnored: boolean, signal: AbortSignal): AsyncGenerator<string> {
-  const above = isParentIgnored ? NONE : await rulesAbove(root);
+export async function* walkFiles(root: string, { isRepository, takesParents }: IgnoreScope, signal: AbortSignal): AsyncGenerator<string> {
+  const above = takesParents ? await rulesAbove(root) : NONE;
   const pending: { folder: string; rules: Rules }[] = [{ folder: root, rules: above }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     if (signal.aborted) return;
     const { folder } = next;
-    const rules = await rulesOf(folder, next.rules);
+    const rules = await rulesOf(folder, next.rules, isRepository);
     // Gone or closed to us since it was listed: there is nothing to find.
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
     for (const entry of entries) {
@@ -29,11 +32,13 @@ export async function* walkFiles(root: string, isParentIgnored: boolean, signal:
   }
 }
 
-/** Whether the ignore files above name this folder itself; who searches in it all the same means its files. */
-export async function isIgnoredFolder(folder: string): Promise<boolean> {
+/** Who searches in a folder that the ignore files above name means its files all the same, so these do not count then. */
+export async function ignoreScope(folder: string): Promise<IgnoreScope> {
+  const isRepository = (await parentsInRepository(folder)) !== undefined;
+  if (!isRepository) return { isRepository, takesParents: false };
   const above = await rulesAbove(folder);
-  for (let at = folder; dirname(at) !== at; at = dirname(at)) if (isIgnored(at, true, above)) return true;
-  return false;
+  for (let at = folder; dirname(at) !== at; at = dirname(at)) if (isIgnored(at, true, above)) return { isRepository, takesParents: false };
+  return { isRepository, takesParents: true };
 }
 
 function isIgnored(path: string, isFolder: boolean, { ignores, excludes }: Rules): boolean {
@@ -46,21 +51,25 @@ function isIgnored(path: string, isFolder: boolean, { ignores, excludes }: Rules
   return false;
 }
 
-/** Of the folders above, up to the repository that `folder` is in, or up to the root of the disk. */
 async function rulesAbove(folder: string): Promise<Rules> {
-  if ((await gitOf(folder)) !== undefined || dirname(folder) === folder) return NONE;
-  const parents: string[] = [];
-  for (let at = dirname(folder); ; at = dirname(at)) {
-    parents.unshift(at);
-    if ((await gitOf(at)) !== undefined || dirname(at) === at) break;
-  }
   let rules = NONE;
-  for (const parent of parents) rules = await rulesOf(parent, rules);
+  for (const parent of (await parentsInRepository(folder)) ?? []) rules = await rulesOf(parent, rules, true);
   return rules;
 }
 
-async function rulesOf(folder: string, inherited: Rules): Promise<Rules> {
-  const git = await gitOf(folder);
+/** The folders from the top of the repository down to the one above; none for the top itself, undefined outside of a repository. */
+async function parentsInRepository(folder: string): Promise<string[] | undefined> {
+  const parents: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    if (at !== folder) parents.unshift(at);
+    if ((await gitOf(at)) !== undefined) return parents;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** A repository within another one has rules of its own. */
+async function rulesOf(folder: string, inherited: Rules, isRepository: boolean): Promise<Rules> {
+  const git = isRepository ? await gitOf(folder) : undefined;
   const { ignores, excludes } = git === undefined ? inherited : NONE;
   const own = await matcherOf(folder, join(folder, ".gitignore"));
   const exclude = git === undefined ? undefined : await matcherOf(folder, join(git, "info", "exclude"));

@@ -50,6 +50,7 @@ function markedEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | "utf-8-bom
 /** Text of any 8-bit encoding has next to none of them. */
 function hasControlBytes(bytes: Uint8Array): boolean {
   let count = 0;
-  for (const byte of bytes) if ((byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 27) || byte === 0x7f) count++;
+  for (const byte of bytes)
+    if ((byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 27) || byte === 0x7f) count++;
   return count > bytes.length / 50;
 }
