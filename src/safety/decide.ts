@@ -12,8 +12,9 @@ import { judgeRules, namesTool, READ_TOOLS, type Rule, WRITE_TOOLS } from "./rul
  */
 export function mayShowFiles(agent: string, tool: string, from: string, files: readonly string[], given: DecisionContext): boolean[] {
   const context = { ...given, ground: { ...given.ground, files: rememberLooks(given.ground.files) } };
+  // Of a search the subject is its pattern, which was judged with the search itself.
   const judge = (name: string, path: string) =>
-    decideTool({ agent, tool: name, access: { kind: "read", subject: path, paths: [path] } }, context);
+    decideTool({ agent, tool: name, access: { kind: "read", subject: "*", paths: [path] } }, context);
   const start = judge(tool, from);
   const isAnswered = (vote: LayerVote) => vote.decision === "allow" || (vote.layer !== "path" && !vote.sticky && vote.rule === start.rule);
   return files.map((file) => {

@@ -294,13 +294,21 @@ describe("WriteFile", () => {
     await using folder = await tempFolder();
     const path = join(folder.path, "f");
     const program = join(folder.path, "write-large.mjs");
-    await build({ entryPoints: ["test/support/write-large.ts"], outfile: program, bundle: true, platform: "node", format: "esm" });
+    await build({
+      entryPoints: ["test/support/write-large.ts"],
+      outfile: program,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20.19",
+    });
     const seen = new Set<string>();
     for (let round = 0; round < 20; round++) {
       await writeFile(path, old);
       const child = spawn(process.execPath, [program, path], { stdio: ["ignore", "pipe", "inherit"] });
       const ended = new Promise((resolve) => child.once("exit", resolve));
-      await new Promise((resolve) => child.stdout.once("data", resolve));
+      await Promise.race([ended, new Promise((resolve) => child.stdout.once("data", resolve))]);
+      expect(child.exitCode).toBeNull();
       setTimeout(() => child.kill("SIGKILL"), round * 5);
       await ended;
       const text = await readFile(path, "utf8");

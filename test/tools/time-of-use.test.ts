@@ -1,11 +1,11 @@
 import { link, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { resultText, type Tool } from "../../src/protocol/tool.ts";
 import { createMayShow } from "../../src/safety/authorize.ts";
 import { decide } from "../../src/safety/decide.ts";
 import { DISK } from "../../src/safety/path-sandbox.ts";
 import { ruleSet } from "../../src/safety/rules.ts";
-import { resultText, type Tool } from "../../src/protocol/tool.ts";
 import { editFileTool } from "../../src/tools/builtin/edit-file.ts";
 import { globTool } from "../../src/tools/builtin/glob.ts";
 import { grepTool } from "../../src/tools/builtin/grep.ts";
@@ -81,8 +81,10 @@ test.each(entries)("$id holds on the disk: what changes between decision and run
   if (entry.tool === "WriteFile") await act(at, "ReadFile", { path: entry.path });
   const input = { path: entry.path.replaceAll("${T}", at.top), content: "changed", pattern: entry.pattern ?? "x" };
   const text = await act(at, entry.tool, input, () => apply(entry.race?.afterCheck ?? [], at.top));
-  for (const [index, path] of (entry.after?.unchanged ?? []).entries()) expect(await readFile(join(at.top, path), "utf8")).toBe(kept[index]);
-  for (const path of entry.after?.absent ?? []) await expect(readFile(join(at.top, path))).rejects.toMatchObject({ code: /ENOENT|ENOTDIR/ });
+  for (const [index, path] of (entry.after?.unchanged ?? []).entries())
+    expect(await readFile(join(at.top, path), "utf8")).toBe(kept[index]);
+  for (const path of entry.after?.absent ?? [])
+    await expect(readFile(join(at.top, path))).rejects.toMatchObject({ code: /ENOENT|ENOTDIR/ });
   for (const words of entry.after?.noText ?? []) expect(text).not.toContain(words);
   if (entry.after?.noMatchFrom) expect(text).toBe("No matches.");
   if (entry.race) expect(text).toMatch(/^failed .*leads elsewhere/);
@@ -91,15 +93,41 @@ test.each(entries)("$id holds on the disk: what changes between decision and run
 test("a read, an edit and both searches refuse a file or a folder that became a link after the decision", async () => {
   await using at = await place();
   await apply([{ op: "file", path: "home/secret/a.ts", text: "SECRET" }], at.top);
-  const reset = () => apply([{ op: "remove", path: "home/proj/d" }, { op: "file", path: "home/proj/d/a.ts", text: "plain" }], at.top);
-  const swapFolder = () => apply([{ op: "remove", path: "home/proj/d" }, { op: "symlink", path: "home/proj/d", to: "../secret" }], at.top);
-  const swapFile = () => apply([{ op: "remove", path: "home/proj/d/a.ts" }, { op: "symlink", path: "home/proj/d/a.ts", to: "../../secret/a.ts" }], at.top);
+  const reset = () =>
+    apply(
+      [
+        { op: "remove", path: "home/proj/d" },
+        { op: "file", path: "home/proj/d/a.ts", text: "plain" },
+      ],
+      at.top,
+    );
+  const swapFolder = () =>
+    apply(
+      [
+        { op: "remove", path: "home/proj/d" },
+        { op: "symlink", path: "home/proj/d", to: "../secret" },
+      ],
+      at.top,
+    );
+  const swapFile = () =>
+    apply(
+      [
+        { op: "remove", path: "home/proj/d/a.ts" },
+        { op: "symlink", path: "home/proj/d/a.ts", to: "../../secret/a.ts" },
+      ],
+      at.top,
+    );
   for (const swap of [swapFolder, swapFile]) {
     for (const [name, input] of [
       ["ReadFile", { path: "d/a.ts" }],
       ["EditFile", { path: "d/a.ts", old_string: "SECRET", new_string: "x" }],
       ["Grep", { path: "d/a.ts", pattern: "SECRET" }],
-      ...(swap === swapFolder ? ([["Grep", { path: "d", pattern: "SECRET" }], ["Glob", { path: "d", pattern: "**" }]] as const) : []),
+      ...(swap === swapFolder
+        ? ([
+            ["Grep", { path: "d", pattern: "SECRET" }],
+            ["Glob", { path: "d", pattern: "**" }],
+          ] as const)
+        : []),
     ] as const) {
       await reset();
       expect(await act(at, name, input, swap), name).toContain("leads elsewhere");
@@ -108,25 +136,28 @@ test("a read, an edit and both searches refuse a file or a folder that became a 
   expect(await readFile(join(at.home, "secret", "a.ts"), "utf8")).toBe("SECRET");
 });
 
-test.each(["ripgrep", "walker"])("with the %s a search of a folder leaves out what may not be read: a deny rule, .env, links to the outside", async (kind) => {
-  if (kind === "walker") process.env.ROOCODE_RIPGREP = "off";
-  try {
-    await using at = await place();
-    await apply(
-      [
-        { op: "file", path: "home/proj/hidden/k.txt", text: "SECRET" },
-        { op: "file", path: "home/proj/.env", text: "SECRET" },
-        { op: "file", path: "home/proj/open.txt", text: "SECRET" },
-        { op: "file", path: "home/other/s.txt", text: "SECRET" },
-        { op: "symlink", path: "home/proj/link", to: "../other" },
-      ],
-      at.top,
-    );
-    const left = "[2 files are left out: reading them is denied, or needs a person's word]";
-    expect(await act(at, "Grep", { pattern: "SECRET" })).toBe(`open.txt:1:SECRET\n${left}`);
-    expect(await act(at, "Glob", { pattern: "**" })).toBe(`open.txt\n${left}`);
-    expect(await readdir(at.root)).toContain(".env");
-  } finally {
-    delete process.env.ROOCODE_RIPGREP;
-  }
-});
+test.each(["ripgrep", "walker"])(
+  "with the %s a search of a folder leaves out what may not be read: a deny rule, .env, links to the outside",
+  async (kind) => {
+    if (kind === "walker") process.env.ROOCODE_RIPGREP = "off";
+    try {
+      await using at = await place();
+      await apply(
+        [
+          { op: "file", path: "home/proj/hidden/k.txt", text: "SECRET" },
+          { op: "file", path: "home/proj/.env", text: "SECRET" },
+          { op: "file", path: "home/proj/open.txt", text: "SECRET" },
+          { op: "file", path: "home/other/s.txt", text: "SECRET" },
+          { op: "symlink", path: "home/proj/link", to: "../other" },
+        ],
+        at.top,
+      );
+      const left = "[2 files are left out: reading them is denied, or needs a person's word]";
+      expect(await act(at, "Grep", { pattern: "SECRET" })).toBe(`open.txt:1:SECRET\n${left}`);
+      expect(await act(at, "Glob", { pattern: "**" })).toBe(`open.txt\n${left}`);
+      expect(await readdir(at.root)).toContain(".env");
+    } finally {
+      delete process.env.ROOCODE_RIPGREP;
+    }
+  },
+);
