@@ -39,9 +39,10 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     const slash = readSlash(line);
     if (!slash) return false;
     if (!slash.command) screen.line(`There is no command /${slash.name}. /help lists them.`);
-    else if (running && !slash.command.anyTime)
-      screen.line(`/${slash.name} waits until the agent is done: type it again then, or stop it with Esc.`);
-    else {
+    else if (running && !slash.command.anyTime) {
+      queue.addCommand(line);
+      screen.dim(`/${slash.name} runs when the agent is done. /queue shows what waits; Esc stops the agent and runs it now.`);
+    } else {
       try {
         if ((await slash.command.run(slash.argument, context(signal))) === "exit") isOver = true;
       } catch (error) {
@@ -121,7 +122,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   try {
     let prompt = firstPrompt;
     while (!isOver) {
-      prompt ??= queue.take() ?? (await nextPrompt());
+      prompt ??= queue.take() ?? queue.takeCommand() ?? (await nextPrompt());
       if (prompt === undefined || isOver) break;
       const line = prompt;
       prompt = undefined;

@@ -101,6 +101,29 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.sees("ended with 0");
   });
 
+  test("a command that can't run beside the agent waits and runs when it is done, before what was typed behind it", async () => {
+    await using repl = await openRepl(inOrder(WAIT, { text: "First done." }, { text: "Second done." }), BYPASS);
+    await repl.type("begin");
+    await started(repl);
+    await repl.type("/model claude-opus-5-5");
+    await repl.sees("/model runs when the agent is done.");
+    await repl.type("go on");
+    await repl.type("/exit");
+    await repl.type("/queue");
+    await repl.sees("3. /exit");
+    await repl.socket.tmux("run-shell", `touch ${join(repl.home.repo, "go")}`);
+    await repl.sees("First done.");
+    await repl.sees("Model anthropic/claude-opus-5-5.");
+    await repl.sees("Second done.");
+    await repl.sees("ended with 0");
+    const bodies = repl.model.proxy.captures.map(({ body }) => JSON.parse(body));
+    expect(bodies.map(({ model }) => model)).toEqual([
+      expect.stringContaining("sonnet"),
+      expect.stringContaining("sonnet"),
+      "claude-opus-5-5",
+    ]);
+  });
+
   test("commands tell of model, mode and cost, and an unknown one is named", async () => {
     await using repl = await openRepl(inOrder({ text: "Hello." }));
     await repl.type("/model claude-opus-5-5");
