@@ -1,6 +1,5 @@
 import { ChangedFileError, replaceFile } from "../platform/open-checked.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
-import type { EditInput } from "./builtin/edit-file.ts";
 import { nothingThere, placeOf, readWhole } from "./existing-file.ts";
 import { digestOf, type FileState } from "./file-state.ts";
 import { applyEdits, type Edit } from "./text/apply-edits.ts";
@@ -8,6 +7,14 @@ import { detectEncoding } from "./text/encoding.ts";
 import { fileDiff } from "./text/file-diff.ts";
 import { textForm } from "./text/form.ts";
 import { absolutePath, shownPath } from "./workspace-path.ts";
+
+export type EditInput = {
+  path: string;
+  old_string?: string | undefined;
+  new_string?: string | undefined;
+  replace_all?: boolean | undefined;
+  edits?: Edit[] | undefined;
+};
 
 const MOST_SHOWN = 4_000;
 

@@ -1,7 +1,6 @@
 import type { BigIntStats } from "node:fs";
 import { ChangedFileError, replaceFile } from "../platform/open-checked.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
-import type { WriteInput } from "./builtin/write-file.ts";
 import { placeOf, readWhole } from "./existing-file.ts";
 import { digestOf, type FileState } from "./file-state.ts";
 import { detectEncoding, encodingName } from "./text/encoding.ts";
@@ -9,6 +8,7 @@ import { fileDiff } from "./text/file-diff.ts";
 import { textForm } from "./text/form.ts";
 import { absolutePath, shownPath } from "./workspace-path.ts";
 
+export type WriteInput = { path: string; content: string };
 type Target = { place: string; shown: string; state: FileState };
 
 export async function writeFile(input: WriteInput, context: ToolContext, state: FileState): Promise<ToolResult> {

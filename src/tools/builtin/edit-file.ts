@@ -15,7 +15,6 @@ const schema = z.object({
   replace_all: edit.replace_all,
   edits: z.array(z.object(edit)).optional().describe("Several edits instead of one, applied in order, all or none."),
 });
-export type EditInput = z.output<typeof schema>;
 
 export function editFileTool(state: FileState): Tool {
   return defineTool({

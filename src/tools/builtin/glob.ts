@@ -6,7 +6,6 @@ const schema = z.object({
   pattern: z.string().min(1).max(500).describe('Glob such as "**/*.ts" or "src/*.{js,ts}".'),
   path: z.string().optional().describe("Folder to search in; the working folder unless given."),
 });
-export type GlobInput = z.output<typeof schema>;
 
 export function globTool(mayShow?: MayShow): Tool {
   return defineTool({

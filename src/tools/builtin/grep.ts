@@ -16,7 +16,6 @@ const schema = z.object({
   multiline: z.boolean().optional().describe("Let the pattern span lines."),
   limit: z.int().min(1).optional().describe("Most lines to return; 250 unless given."),
 });
-export type GrepInput = z.output<typeof schema>;
 
 export function grepTool(mayShow?: MayShow): Tool {
   return defineTool({

@@ -9,7 +9,6 @@ const schema = z.object({
   offset: z.int().min(1).optional().describe("First line to read, from 1."),
   limit: z.int().min(1).optional().describe(`How many lines; ${MAX_LINES} unless given.`),
 });
-export type ReadInput = z.output<typeof schema>;
 
 export function readFileTool(state: FileState): Tool {
   return defineTool({

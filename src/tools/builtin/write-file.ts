@@ -7,7 +7,6 @@ const schema = z.object({
   path: z.string().min(1).describe("File to write: absolute, or relative to the working folder."),
   content: z.string().describe("The whole new content."),
 });
-export type WriteInput = z.output<typeof schema>;
 
 export function writeFileTool(state: FileState): Tool {
   return defineTool({

@@ -2,7 +2,6 @@ import { type FileHandle, readdir } from "node:fs/promises";
 import { isErrno } from "../../platform/files.ts";
 import { openChecked } from "../../platform/open-checked.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../../protocol/tool.ts";
-import type { ReadInput } from "../builtin/read-file.ts";
 import { nothingThere, placeOf } from "../existing-file.ts";
 import { digestOf, type FileState } from "../file-state.ts";
 import { detectFromHead, encodingName } from "../text/encoding.ts";
@@ -10,6 +9,8 @@ import { absolutePath, shownPath } from "../workspace-path.ts";
 import { kindOf } from "./kind.ts";
 import { MAX_LINES } from "./limits.ts";
 import { readPage } from "./page.ts";
+
+export type ReadInput = { path: string; offset?: number | undefined; limit?: number | undefined };
 
 const HEAD = 65_536;
 const MAX_NOTEBOOK_BYTES = 64 * 1024 * 1024;

@@ -1,11 +1,12 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorResult, type MayShow, type ToolContext, type ToolResult, textResult } from "../../protocol/tool.ts";
-import type { GlobInput } from "../builtin/glob.ts";
 import { nameFilter } from "./name-filter.ts";
 import type { Target } from "./query.ts";
 import { findRipgrep } from "./ripgrep.ts";
 import { allowed, within } from "./search.ts";
+
+export type GlobInput = { pattern: string; path?: string | undefined };
 
 const MAX_FILES = 200;
 

@@ -2,7 +2,7 @@ import type { IgnoreScope } from "./walk.ts";
 
 export const MAX_LINES = 250;
 /** What is shown of one line, around its first match. */
-export const MAX_COLUMNS = 500;
+const MAX_COLUMNS = 500;
 export const SEARCH_MS = 20_000;
 
 export type Query = {

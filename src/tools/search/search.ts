@@ -2,7 +2,6 @@ import { basename, join } from "node:path";
 import { isErrno } from "../../platform/files.ts";
 import { openChecked, openFolder } from "../../platform/open-checked.ts";
 import { errorResult, type MayShow, type ToolContext, type ToolResult, textResult } from "../../protocol/tool.ts";
-import type { GrepInput } from "../builtin/grep.ts";
 import { nothingThere, placeOf } from "../existing-file.ts";
 import { absolutePath, realPath, shownPath } from "../workspace-path.ts";
 import { namesOfType, TYPE_NAMES } from "./file-types.ts";
@@ -11,6 +10,18 @@ import { MAX_LINES, type Query, type Scope, type SearchOutcome, type Target } fr
 import { findRipgrep } from "./ripgrep.ts";
 import { showHits } from "./show-hits.ts";
 import { ignoreScope } from "./walk.ts";
+
+export type GrepInput = {
+  pattern: string;
+  path?: string | undefined;
+  glob?: string | undefined;
+  type?: string | undefined;
+  output?: "lines" | "files" | "count" | undefined;
+  ignore_case?: boolean | undefined;
+  context?: number | undefined;
+  multiline?: boolean | undefined;
+  limit?: number | undefined;
+};
 
 /** What the model left empty it did not mean. */
 type Wanted = { glob: string | undefined; type: string | undefined; path: string };
