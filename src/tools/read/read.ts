@@ -30,8 +30,8 @@ export async function readFile(input: ReadInput, context: ToolContext, state: Fi
   const head = Buffer.alloc(Math.min(HEAD, stats.size));
   await file.read(head, 0, head.length, 0);
   const kind = kindOf(head);
-  if (kind?.type === "image") return (await import("./image.ts")).readImage(file, shown, kind.mediaType);
-  if (kind?.type === "pdf") return (await import("./pdf.ts")).readPdf({ file, shown, page, signal: context.signal });
+  if (kind?.type === "image") return await (await import("./image.ts")).readImage(file, shown, kind.mediaType);
+  if (kind?.type === "pdf") return await (await import("./pdf.ts")).readPdf({ file, shown, page, signal: context.signal });
   const encoding = detectFromHead(head);
   if (encoding === "binary" || kind) {
     const what = kind ? `a ${kind.name} file` : "a binary file";
