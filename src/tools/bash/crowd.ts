@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import type { RunningCommand } from "./start-command.ts";
+
+/** No build or test needs that many at once; a fork bomb has them within a second. */
+export const MAX_PROCESSES = 1_000;
+const LOOK_MS = 100;
+/** The machine has that many threads more than at the start: only then its own processes are counted. */
+const SUSPICIOUS = 300;
+
+/**
+ * Calls `tooMany` when a command has started too many processes. There is no limit that the kernel would hold for us: RLIMIT_NPROC counts
+ * all of the user's processes and not root's, a cgroup needs rights. Looking at the machine's own count costs 30 microseconds.
+ */
+export function watchCrowd(command: RunningCommand, tooMany: (count: number) => void): Disposable {
+  if (process.platform !== "linux") return { [Symbol.dispose]: () => undefined };
+  let usual = threads();
+  const timer = setInterval(() => {
+    const now = threads();
+    if (now - usual < SUSPICIOUS) return;
+    const { length } = command.living();
+    if (length > MAX_PROCESSES) tooMany(length);
+    // Someone else's.
+    else if (length < SUSPICIOUS / 2) usual = now;
+  }, LOOK_MS);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function threads(): number {
+  try {
+    return Number(/\/(\d+)/.exec(readFileSync("/proc/loadavg", "latin1"))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
