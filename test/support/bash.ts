@@ -4,19 +4,19 @@ import { processesWithEnvironment } from "../../src/platform/process-tree.ts";
 import type { ToolResult } from "../../src/protocol/tool.ts";
 import { secretMasker } from "../../src/safety/secrets.ts";
 import { ShellState } from "../../src/tools/bash/shell-state.ts";
-import { bashTool } from "../../src/tools/builtin/bash.ts";
+import { type BashOptions, bashTool } from "../../src/tools/builtin/bash.ts";
 import { bashOutputTool } from "../../src/tools/builtin/bash-output.ts";
 import { taskStopTool } from "../../src/tools/builtin/task-stop.ts";
 import { tempFolder } from "./temp.ts";
 
 /** The shell of an agent in a folder of its own; each run is a round. */
-export async function testShell(progress: (text: string) => void = () => undefined) {
+export async function testShell(progress: (text: string) => void = () => undefined, more: Partial<BashOptions> = {}) {
   const folder = await tempFolder();
   const state = new ShellState(folder.path);
   // Carried by all that runs here, whatever becomes of it.
   const env = { ...commandEnvironment(process.env), TEST_SHELL: folder.path };
   const tools = {
-    Bash: bashTool(state, { outputFolder: join(folder.path, "out"), env, secretMasker }),
+    Bash: bashTool(state, { outputFolder: join(folder.path, "out"), env, secretMasker, ...more }),
     BashOutput: bashOutputTool(state),
     TaskStop: taskStopTool(state),
   };

@@ -17,7 +17,6 @@ test.each([
   "cat",
   'read x; echo "[$x]"',
   'python3 -c "input()"',
-  "vim file",
   "man bash",
   "git log",
   "less out",
@@ -75,12 +74,10 @@ test("a daemon that closed everything ends with the session at the latest", asyn
 });
 
 test("what forks without end is stopped by the number of its processes, and nothing is left", async () => {
-  await using sh = await testShell();
-  // Doubles as a fork bomb does, but ends at two thousand: a fault here must not take the machine.
-  const script = "b() { if [ $1 -gt 0 ]; then b $(($1 - 1)) & b $(($1 - 1)) & fi; wait; exec sleep 20; }\nb 10\n";
-  await writeFile(join(sh.path, "bomb.sh"), script);
-  const result = await quick(sh.run("bash bomb.sh"), 19_000);
-  expect(resultText(result)).toContain("[stopped: it had started more than 1000 processes");
+  await using sh = await testShell(undefined, { maxProcesses: 40 });
+  // A crowd, not a bomb: a fault here must not take the machine. scripts/shell-torture.ts has the bomb, behind a limit.
+  const text = resultText(await sh.run("for i in $(seq 150); do sleep 20 & done; wait"));
+  expect(text).toBe("[stopped: it had started more than 40 processes; ended with all that it had started]");
   expect(sh.living()).toEqual([]);
 });
 
@@ -164,12 +161,12 @@ test("B-13: the text of a command reaches bash as it is", async () => {
   expect(Number(pid?.slice(4))).toBeGreaterThan(5);
   expect(resultText(await sh.run("echo 1\nnosuchcommand\n"))).toContain("line 2: nosuchcommand");
   expect(await sh.run("if")).toMatchObject({ isError: true });
-  expect(resultText(await sh.run("echo a\0b").catch(String))).toContain("NUL");
+  await expect(sh.run("echo a\0b")).rejects.toThrow("NUL");
 });
 
 test("both outputs come in the order in which they were written, and can be opened by name", async () => {
   await using sh = await testShell();
-  expect(resultText(await sh.run("echo 1; echo 2 >&2; echo 3 > /dev/stderr; echo 4 | tee /dev/stdout >/dev/null; echo 5"))).toBe(
+  expect(resultText(await sh.run("echo 1; echo 2 >&2; echo 3 > /dev/stderr; echo 4 | tee /dev/stderr >/dev/null; echo 5"))).toBe(
     "1\n2\n3\n4\n5",
   );
 });
