@@ -2,23 +2,11 @@ import { join } from "node:path";
 import * as z from "zod";
 import { defineTool } from "../../protocol/define-tool.ts";
 import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
+import type { BashOptions } from "../bash/bash-options.ts";
 import type { ShellState } from "../bash/shell-state.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
-
-export type BashOptions = {
-  /** Where output that is too large for the model is kept. */
-  outputFolder: string;
-  env: NodeJS.ProcessEnv;
-  defaultTimeoutMs?: number;
-  /** A command that has more of them at once is stopped. */
-  maxProcesses?: number;
-  /** Makes what blanks out secrets in one command's output, text after text. */
-  secretMasker?: () => (text: string) => string;
-  /** Wraps the argument vector, for the OS sandbox. */
-  wrap?: (argv: readonly string[]) => readonly string[] | Promise<readonly string[]>;
-};
 
 const schema = (defaultTimeoutMs: number) =>
   z.object({
