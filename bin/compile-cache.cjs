@@ -8,7 +8,7 @@ const { dirname, join, sep } = require("node:path");
 const v8 = require("node:v8");
 const vm = require("node:vm");
 
-/** Compiles the CommonJS files of `folder` with the code that an earlier process left, and leaves what was missing. */
+/** Compiles the CommonJS files (.js, without `import()`) of `folder` with the code that an earlier process left, and leaves what was missing. */
 exports.keepCompiled = (folder) => {
   // The tag stands for V8's version, its flags and the processor.
   const path = join(folder, ".compiled", `v8-${v8.cachedDataVersionTag()}`);
@@ -16,13 +16,9 @@ exports.keepCompiled = (folder) => {
   const made = new Map();
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (content, filename) {
-    if (!filename.startsWith(folder + sep)) return compile.call(this, content, filename);
+    if (!filename.startsWith(folder + sep) || !filename.endsWith(".js")) return compile.call(this, content, filename);
     const key = sha(content);
-    const script = new vm.Script(Module.wrap(content), {
-      filename,
-      cachedData: kept.read(key),
-      importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    });
+    const script = new vm.Script(Module.wrap(content), { filename, cachedData: kept.read(key) });
     if (script.cachedDataRejected !== false) made.set(key, script);
     const require = (id) => this.require(id);
     return script.runInThisContext().call(this.exports, this.exports, require, this, filename, dirname(filename));

@@ -9,7 +9,10 @@ export async function toCommonJs(folder) {
     if (!name.endsWith(".js")) continue;
     const path = join(folder, name);
     const source = await readFile(path, "utf8");
-    const { code } = await transform(source.replaceAll(/\bimport\(("(?:\.\/|node:)[^"]+")\)/g, "Promise.resolve().then(()=>require($1))"), {
+    const required = source
+      .replaceAll(/\bimport\(("(?:\.\/|node:)[^"]+")\)/g, "Promise.resolve().then(()=>require($1))")
+      .replaceAll(/\bimport\(("[^"]+")\)/g, 'require("./outside.cjs").load($1)');
+    const { code } = await transform(required, {
       format: "cjs",
       platform: "node",
       target: "node20.19",
@@ -18,5 +21,7 @@ export async function toCommonJs(folder) {
     });
     await writeFile(path, code.includes("__url") ? `const __url=require("node:url").pathToFileURL(__filename).href;${code}` : code);
   }
+  // Compiled by Node itself: code from the cache can't import.
+  await writeFile(join(folder, "outside.cjs"), "exports.load = (name) => import(name);\n");
   await writeFile(join(folder, "package.json"), '{ "type": "commonjs" }\n');
 }
