@@ -1,7 +1,7 @@
 import type { Line, Part, Word } from "./command-line.ts";
 import { dangers } from "./dangerous-commands.ts";
 import { type DecisionContext, join, type LayerVote } from "./layer-votes.ts";
-import { allowsFile, allowsPart, isExactly, tightens, tightensText } from "./match-commands.ts";
+import { allowsFile, allowsPart, isExactly, normalizeText, tightens, tightensText } from "./match-commands.ts";
 import { allowedByMode, type Category } from "./modes.ts";
 import { isReadOnly } from "./read-only.ts";
 import { judgeRules, type Rule, type RuleVerdict } from "./rules.ts";
@@ -41,7 +41,7 @@ export function decideUnread(text: string, context: DecisionContext): LayerVote 
 
 /** Denies are also compared with the text as it stands; where the analysis is not whole, with each piece between operators. */
 function rawDeny(text: string, isPartial: boolean, { rules }: DecisionContext): Rule | undefined {
-  const pieces = isPartial ? [text, ...text.split(/[;&|\n(){}`]+/)] : [text];
+  const pieces = (isPartial ? [text, ...text.split(/[;&|\n(){}`]+/)] : [text]).map(normalizeText);
   return rules.rules.find((rule) => rule.effect === "deny" && pieces.some((piece) => tightensText(rule, piece)));
 }
 
