@@ -12,6 +12,7 @@ import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { BashOptions } from "../tools/builtin/bash.ts";
 import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
+import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
@@ -36,7 +37,7 @@ export type AgentRequest = {
   /** A session that is there goes on, with its system prompt and tools; else it begins here. */
   sessionPath: string;
   system: (environment: Environment) => string;
-  tools: (parts: { shell: ShellState; bash: BashOptions; mail: ReadonlySet<string> }) => readonly Tool[];
+  tools: (parts: { shell: ShellState; bash: BashOptions; web: WebOptions; mail: ReadonlySet<string> }) => readonly Tool[];
   pending?: () => Promise<Pending | undefined>;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
@@ -118,7 +119,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   };
   const mail = old?.loaded.mail ?? new Set<string>();
   const memory = agentMemory(surroundings, request.root);
-  const tools = memory.watched(request.tools({ shell, bash, mail }));
+  const tools = memory.watched(request.tools({ shell, bash, web: { mayBePrivate: permissions.namesHost }, mail }));
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
   const session =

@@ -33,6 +33,8 @@ export type Permissions = {
   authorize: Authorize;
   /** Whether a file may be read without a question; leaves no line in the audit log. */
   mayRead: (path: string) => Promise<boolean>;
+  /** Whether a rule that counts names the host of this address. */
+  namesHost: (url: string) => Promise<boolean>;
   maskSecrets: (text: string) => string;
   /** The rules that "always" would write, as shown to the person; undefined where it is not offered. */
   alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
@@ -74,6 +76,10 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       const access = { kind: "read", subject: path, paths: [path] } as const;
       const { decision } = await unasked({ agent: options.agent, tool: "ReadFile", access }, new AbortController().signal);
       return decision === "allow";
+    },
+    namesHost: async (url) => {
+      const [{ rules: all }, { ruleNamesHost }] = await Promise.all([rules(), import("../safety/web-rules.ts")]);
+      return ruleNamesHost(all, url, isTrusted);
     },
     maskSecrets,
     alwaysRule: async (request, decision) => {

@@ -6,10 +6,13 @@ import { editFileTool } from "../tools/builtin/edit-file.ts";
 import { globTool } from "../tools/builtin/glob.ts";
 import { grepTool } from "../tools/builtin/grep.ts";
 import { readFileTool } from "../tools/builtin/read-file.ts";
+import { webFetchTool } from "../tools/builtin/web-fetch.ts";
 import { writeFileTool } from "../tools/builtin/write-file.ts";
 import { FileState } from "../tools/file-state.ts";
+import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 
 export type WorkTools = {
+  web: WebOptions;
   shell: ShellState;
   bash: BashOptions;
   askUser: AskUser;
@@ -17,7 +20,7 @@ export type WorkTools = {
 };
 
 /** The tools of an agent that works on code, made for this agent: its own file state, its own shell folder. */
-export function workTools({ shell, bash, askUser, settings }: WorkTools): Tool[] {
+export function workTools({ web, shell, bash, askUser, settings }: WorkTools): Tool[] {
   const files = new FileState();
   return [
     readFileTool(files),
@@ -25,6 +28,7 @@ export function workTools({ shell, bash, askUser, settings }: WorkTools): Tool[]
     globTool(),
     grepTool(),
     ...(settings.allowBash === false ? [] : [bashTool(shell, bash)]),
+    webFetchTool(web),
     askUserTool(askUser),
   ];
 }

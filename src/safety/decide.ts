@@ -9,7 +9,9 @@ import { judgeRules, namesTool, READ_TOOLS, type Rule, WRITE_TOOLS } from "./rul
 /** Layers 1 to 4 on one call. Pure but for the look at the disk that `ground` and `gitIsSafe` bring. */
 export async function decide(request: PermissionRequest, given: DecisionContext): Promise<PermissionDecision> {
   const context = { ...given, ground: { ...given.ground, files: rememberLooks(given.ground.files) } };
-  return request.tool === "Bash" ? await decideBash(request, context) : decideTool(request, context);
+  if (request.tool === "Bash") return decideBash(request, context);
+  if (request.tool === "WebFetch") return (await import("./decide-web.ts")).decideWeb(request, context);
+  return decideTool(request, context);
 }
 
 async function decideBash(request: PermissionRequest, context: DecisionContext): Promise<LayerVote> {

@@ -1,6 +1,7 @@
 import type { FinalDecision, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import { escapeStars } from "./patterns.ts";
 import { WRITE_TOOLS } from "./rules.ts";
+import { webRule } from "./web-rules.ts";
 
 /** What "always" writes and what a denial names: the exact command, the one file, or the tool. Empty where only a person can allow it. */
 export function narrowestRules(
@@ -9,6 +10,7 @@ export function narrowestRules(
   place: { root: string; home: string },
 ): string[] {
   if (tool === "Bash") return [`Bash(${escapeStars(access.subject.trim())})`];
+  if (tool === "WebFetch") return [webRule(access.subject) ?? []].flat();
   if (access.kind !== "read" && access.kind !== "write") return [tool];
   // A sticky file asks each time: no rule stands for a person there.
   if (asked.sticky) return [];
