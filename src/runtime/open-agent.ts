@@ -103,6 +103,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const shell = new ShellState(request.cwd);
   const permissions = await createPermissions(surroundings, {
     agent: request.name,
+    session: id,
     root: request.root,
     cwd: () => shell.cwd,
     mode: request.mode,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { projectPaths } from "../platform/paths.ts";
 import type { AskHuman, Authorize, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import { auditFile } from "../safety/audit.ts";
@@ -23,6 +22,7 @@ export type PermissionScope = {
 
 export type PermissionOptions = PermissionScope & {
   agent: string;
+  session: string;
   root: string;
   cwd: () => string;
   mode: () => PermissionMode;
@@ -58,6 +58,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     extraRoots: [...addDirs, ...(options.extraRoots ?? [])],
     readRoots: memoryFolders(surroundings).map(({ path }) => path),
     mode: options.mode,
+    session: options.session,
     rules,
     isTrusted,
     ...(options.granted ? { granted: options.granted } : {}),
@@ -69,7 +70,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     authorize: createAuthorize({
       context,
       ...(options.askHuman ? { askHuman: options.askHuman } : {}),
-      record: auditFile(options.auditPath ?? join(data.log, "audit.jsonl")),
+      record: auditFile(options.auditPath ?? data.audit),
       writeAlways: (found) => addLocalRules(localConfig, found),
     }),
     mayRead: async (path) => {

@@ -3,7 +3,7 @@ import { readWebAddress } from "../platform/web-address.ts";
 import type { PermissionRequest } from "../protocol/permission.ts";
 import type { DecisionContext, LayerVote } from "./layer-votes.ts";
 import { allowedByMode } from "./modes.ts";
-import { judgeRules, namesTool } from "./rules.ts";
+import { judgeRules, namesTool, ruleDecision } from "./rules.ts";
 import { matchesWeb, ruleNamesHost, webRule } from "./web-rules.ts";
 
 /** Layers 2 to 4 for a web address. Where its name leads is only known at the fetch, which looks again. */
@@ -16,10 +16,7 @@ export function decideWeb({ access }: PermissionRequest, { rules, isTrusted, mod
     const reason = `"${address.host}" is this machine or a private network; the rule ${webRule(access.subject)} in permissions.allow opens it`;
     return { decision: "deny", sticky: false, layer: "path", reason };
   }
-  if (found) {
-    const { effect, text, level } = found.rule;
-    return { decision: found.decision, sticky: false, layer: "rule", rule: text, reason: `the ${level} rule "${effect} ${text}"` };
-  }
+  if (found) return ruleDecision(found);
   return allowedByMode(mode, "command", false)
     ? { decision: "allow", sticky: false, layer: "mode", reason: `fetching is allowed in mode ${mode}` }
     : { decision: "ask", sticky: false, layer: "mode", reason: `fetching from ${address.host} asks in mode ${mode}` };

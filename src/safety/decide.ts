@@ -4,7 +4,7 @@ import { pathIsAllowed, pathIsCovered, rulePath } from "./match-paths.ts";
 import { allowedByMode } from "./modes.ts";
 import { judgePath, patternLeaves, rememberLooks, resolvePhysically, toAbsolute } from "./path-sandbox.ts";
 import { matchesStar } from "./patterns.ts";
-import { judgeRules, namesTool, READ_TOOLS, type Rule, WRITE_TOOLS } from "./rules.ts";
+import { judgeRules, namesTool, READ_TOOLS, type Rule, ruleDecision, WRITE_TOOLS } from "./rules.ts";
 
 /** Layers 1 to 4 on one call. Pure but for the look at the disk that `ground` and `gitIsSafe` bring. */
 export async function decide(request: PermissionRequest, given: DecisionContext): Promise<PermissionDecision> {
@@ -31,14 +31,7 @@ function decideTool(request: PermissionRequest, context: DecisionContext): Layer
   const place = layerPath(request, context);
   if (place) votes.push(place);
   const rule = judgeRules(context.rules, context.isTrusted, (each) => matchesTool(each, request, context));
-  if (rule)
-    votes.push({
-      decision: rule.decision,
-      sticky: false,
-      layer: "rule",
-      rule: rule.rule.text,
-      reason: `the ${rule.rule.level} rule "${rule.rule.effect} ${rule.rule.text}"`,
-    });
+  if (rule) votes.push(ruleDecision(rule));
   if (rule === undefined && (place === undefined || place.decision === "allow")) return layerMode(request, context);
   return join(votes) ?? layerMode(request, context);
 }

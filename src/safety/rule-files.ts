@@ -92,7 +92,7 @@ function fromLists(lists: Record<string, unknown>, placeOf: (...path: (string | 
       const rule = parseRuleBody(effect, text, level);
       if ("warning" in rule) warnings.push(`${place}: ${rule.warning}`);
       else {
-        rules.push(rule);
+        rules.push({ ...rule, source: place });
         const doubt = ruleDoubt(rule);
         if (doubt) warnings.push(`${place}: ${doubt}`);
       }

@@ -5,7 +5,8 @@ const RULE_LEVELS = ["local", "project", "user", "granted"] as const;
 /** `granted` are rules that the system itself gives an agent; a person's rules of any level come first. */
 export type RuleLevel = (typeof RULE_LEVELS)[number];
 export type RuleEffect = "allow" | "ask" | "deny";
-export type Rule = { effect: RuleEffect; tool: string; spec?: string; level: RuleLevel; text: string };
+/** `source`: the file and line that it stands in. */
+export type Rule = { effect: RuleEffect; tool: string; spec?: string; level: RuleLevel; text: string; source?: string };
 export type RuleSet = { rules: readonly Rule[]; warnings: readonly string[] };
 export type RuleVerdict = { decision: PermissionDecision["decision"]; rule: Rule };
 
@@ -49,6 +50,12 @@ export function ruleSet(sources: Partial<Record<RuleLevel, readonly string[]>>):
     }
   }
   return { rules, warnings };
+}
+
+/** What a rule says, with where it stands. */
+export function ruleDecision({ decision, rule }: RuleVerdict): PermissionDecision {
+  const reason = `the ${rule.level} rule "${rule.effect} ${rule.text}"`;
+  return { decision, sticky: false, layer: "rule", rule: rule.text, ...(rule.source ? { source: rule.source } : {}), reason };
 }
 
 /** Any deny of any level decides; then the highest level with an ask or an allow, ask before allow. */

@@ -6,6 +6,7 @@ import { forgetCommand } from "./forget.ts";
 import { memoryCommand } from "./memory.ts";
 import { modeCommand } from "./mode.ts";
 import { modelCommand } from "./model.ts";
+import { permissionsCommand } from "./permissions.ts";
 import { queueCommand } from "./queue.ts";
 import { rememberCommand } from "./remember.ts";
 import { renameCommand } from "./rename.ts";
@@ -33,6 +34,7 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
   memoryCommand,
   modeCommand,
   modelCommand,
+  permissionsCommand,
   queueCommand,
   exit("quit"),
   rememberCommand,
