@@ -101,8 +101,12 @@ function starTool(pattern: string, tool: string): boolean {
   return true;
 }
 
-/** An allow with a wildcard that covers a program which runs anything else. */
+const TOOLS =
+  /^(\*|mcp__.*|Read|Edit|ReadFile|WriteFile|EditFile|Glob|Grep|Bash|WebFetch|Agent|ToolSearch|LoadSkill|AskUserQuestion|ExitPlanMode|Task(Create|Get|List|Update|Stop)|SendMessage|TeamCreate|Converge)$/;
+
+/** A rule that covers nothing, or an allow with a wildcard that covers a program which runs anything else. */
 export function ruleDoubt(rule: Rule): string | undefined {
+  if (!TOOLS.test(rule.tool)) return `The rule "${rule.effect} ${rule.text}" covers nothing: there is no tool "${rule.tool}".`;
   if (rule.tool !== "Bash" || rule.effect !== "allow" || !rule.spec || !hasStar(rule.spec)) return undefined;
   const program = rule.spec.split(/[\s:*]/)[0] ?? "";
   if (SHELLS.test(program) || NEVER_BY_WILDCARD.test(program))
