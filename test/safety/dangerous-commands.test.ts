@@ -47,7 +47,9 @@ async function failures(kind: Entry["kind"]): Promise<string[]> {
       if (forced.decision !== "deny") problems.push(`is ${forced.decision} with everything allowed`);
     }
     const layers = ["danger", "path", "rule", "mode"];
-    if (entry.layer !== undefined && decision.layer !== layers[entry.layer - 1]) problems.push(`is decided by layer ${decision.layer}`);
+    // Of a never-auto-allow the file names the layer that must not let it pass, not the one that speaks first.
+    if (kind === "hard-deny" && entry.layer !== undefined && decision.layer !== layers[entry.layer - 1])
+      problems.push(`is decided by layer ${decision.layer}`);
     if (entry.sticky) {
       const bypassed = await decideEntry(entry, "bypassPermissions", entry.allow);
       if (bypassed.decision !== "ask") problems.push(`is ${bypassed.decision} in bypassPermissions`);
