@@ -17,6 +17,6 @@ export function plainHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
 }
 
-export function defaultPort({ protocol }: URL): string {
+function defaultPort({ protocol }: URL): string {
   return protocol === "https:" ? "443" : "80";
 }

@@ -6,12 +6,14 @@ import type { LoadedSession } from "../memory/load-session.ts";
 import { createSession, type OnProblem, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
 import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
+import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import type { Tool } from "../protocol/tool.ts";
-import type { BashOptions } from "../tools/builtin/bash.ts";
-import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
+import type { MayShow, Tool } from "../protocol/tool.ts";
+import { secretMasker } from "../safety/secrets.ts";
+import type { BashOptions } from "../tools/bash/bash-options.ts";
+import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
@@ -37,7 +39,7 @@ export type AgentRequest = {
   /** A session that is there goes on, with its system prompt and tools; else it begins here. */
   sessionPath: string;
   system: (environment: Environment) => string;
-  tools: (parts: { shell: ShellState; bash: BashOptions; web: WebOptions; mail: ReadonlySet<string> }) => readonly Tool[];
+  tools: (parts: { shell: ShellState; bash: BashOptions; web: WebOptions; mail: ReadonlySet<string>; mayShow: MayShow }) => readonly Tool[];
   pending?: () => Promise<Pending | undefined>;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
@@ -114,13 +116,15 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   });
   const bash: BashOptions = {
     outputFolder: spillFolder,
-    env: shellEnvironment(env, request.shellEnv),
-    maskSecrets: permissions.maskSecrets,
+    env: commandEnvironment(env, request.shellEnv),
+    secretMasker,
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
   const memory = agentMemory(surroundings, request.root);
-  const tools = memory.watched(request.tools({ shell, bash, web: { mayBePrivate: permissions.namesHost }, mail }));
+  const tools = memory.watched(
+    request.tools({ shell, bash, web: { mayBePrivate: permissions.namesHost }, mail, mayShow: permissions.mayShow }),
+  );
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
   const session =
@@ -179,6 +183,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
       onRewind: () => memory.wentBack(),
+      shell,
       authorize: permissions.authorize,
       session,
       spillFolder,

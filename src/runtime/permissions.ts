@@ -1,7 +1,8 @@
 import { projectPaths } from "../platform/paths.ts";
 import type { AskHuman, Authorize, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
+import type { MayShow } from "../protocol/tool.ts";
 import { auditFile } from "../safety/audit.ts";
-import { createAuthorize } from "../safety/authorize.ts";
+import { createAuthorize, createMayShow } from "../safety/authorize.ts";
 import { narrowestRules } from "../safety/narrowest-rule.ts";
 import { addLocalRules, ruleReader } from "../safety/rule-files.ts";
 import type { RuleSet } from "../safety/rules.ts";
@@ -35,6 +36,8 @@ export type Permissions = {
   mayRead: (path: string) => Promise<boolean>;
   /** Whether a rule that counts names the host of this address. */
   namesHost: (url: string) => Promise<boolean>;
+  /** The same for the files that a search found. */
+  mayShow: MayShow;
   maskSecrets: (text: string) => string;
   /** The rules that "always" would write, as shown to the person; undefined where it is not offered. */
   alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
@@ -82,6 +85,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       const [{ rules: all }, { ruleNamesHost }] = await Promise.all([rules(), import("../safety/web-rules.ts")]);
       return ruleNamesHost(all, url, isTrusted);
     },
+    mayShow: createMayShow(options.agent, context),
     maskSecrets,
     alwaysRule: async (request, decision) => {
       const found = narrowest(request, decision);

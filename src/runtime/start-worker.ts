@@ -100,8 +100,15 @@ export async function startWorker(
     sessionId: randomUUID(),
     sessionPath: join(boot.teamFolder, "sessions", `${self}.jsonl`),
     system: await workerSystem(info, boot.team),
-    tools: ({ shell, bash, web }) => [
-      ...workTools({ web, shell, bash, askUser: screen.askUser ?? (async () => undefined), settings: surroundings.settings.tools ?? {} }),
+    tools: ({ shell, bash, web, mayShow }) => [
+      ...workTools({
+        web,
+        shell,
+        bash,
+        mayShow,
+        askUser: screen.askUser ?? (async () => undefined),
+        settings: surroundings.settings.tools ?? {},
+      }),
       ...memberTools({
         bus,
         self,

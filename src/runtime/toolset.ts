@@ -1,11 +1,15 @@
 import type { ToolSpec } from "../protocol/model.ts";
-import type { Tool } from "../protocol/tool.ts";
+import type { MayShow, Tool } from "../protocol/tool.ts";
+import type { BashOptions } from "../tools/bash/bash-options.ts";
+import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
-import { type BashOptions, bashTool, type ShellState } from "../tools/builtin/bash.ts";
+import { bashTool } from "../tools/builtin/bash.ts";
+import { bashOutputTool } from "../tools/builtin/bash-output.ts";
 import { editFileTool } from "../tools/builtin/edit-file.ts";
 import { globTool } from "../tools/builtin/glob.ts";
 import { grepTool } from "../tools/builtin/grep.ts";
 import { readFileTool } from "../tools/builtin/read-file.ts";
+import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { webFetchTool } from "../tools/builtin/web-fetch.ts";
 import { writeFileTool } from "../tools/builtin/write-file.ts";
 import { FileState } from "../tools/file-state.ts";
@@ -16,18 +20,19 @@ export type WorkTools = {
   shell: ShellState;
   bash: BashOptions;
   askUser: AskUser;
+  mayShow: MayShow;
   settings: { allowWrite?: boolean | undefined; allowBash?: boolean | undefined };
 };
 
 /** The tools of an agent that works on code, made for this agent: its own file state, its own shell folder. */
-export function workTools({ web, shell, bash, askUser, settings }: WorkTools): Tool[] {
+export function workTools({ web, shell, bash, askUser, mayShow, settings }: WorkTools): Tool[] {
   const files = new FileState();
   return [
     readFileTool(files),
     ...(settings.allowWrite === false ? [] : [writeFileTool(files), editFileTool(files)]),
-    globTool(),
-    grepTool(),
-    ...(settings.allowBash === false ? [] : [bashTool(shell, bash)]),
+    globTool(mayShow),
+    grepTool(mayShow),
+    ...(settings.allowBash === false ? [] : [bashTool(shell, bash), bashOutputTool(shell), taskStopTool(shell)]),
     webFetchTool(web),
     askUserTool(askUser),
   ];

@@ -45,7 +45,7 @@ export async function verifyCommand(args: Place): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
-export function chosen(entries: readonly LoggedDecision[], id: string): LoggedDecision | undefined {
+function chosen(entries: readonly LoggedDecision[], id: string): LoggedDecision | undefined {
   return id === "last" ? entries.at(-1) : entries.findLast((entry) => entry.id === id);
 }
 
