@@ -66,10 +66,10 @@ test("a full log is put aside and its chain goes on in the next, and only the la
 test("secrets are masked and a subject without end is shortened", async () => {
   await using place = await log();
   const write = auditFile(place.path);
-  await write(line("curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz' x"));
+  await write(line("curl -H 'Authorization: Bearer abcdefghijklm0123456789' x"));
   await write(line("x".repeat(1_000_000)));
   const text = await readFile(place.path, "utf8");
-  expect(text).not.toContain("abcdefghijklmnopqrstuvwxyz");
+  expect(text).not.toContain("abcdefghijklm0123456789");
   expect(text.length).toBeLessThan(12_000);
 });
 
