@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { startModel } from "./bench-model.mjs";
 import { benchTeam } from "./bench-team.mjs";
 
@@ -31,10 +32,23 @@ try {
       rows.push(...(await benchTeam({ model, backend, size, idleMs: quick ? 3_000 : 10_000, roocode, place, environment })));
     }
   }
+  await decisions();
   print();
 } finally {
   model.close();
   rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** In one process, after a warm-up: each command of the test corpus under 2 kB, with forty rules. */
+async function decisions() {
+  const out = join(temporary, "decide.mjs");
+  await build({
+    entryPoints: [fileURLToPath(new URL("bench-decide.ts", import.meta.url))],
+    outfile: out,
+    ...{ bundle: true, platform: "node", format: "esm", logLevel: "error" },
+  });
+  const { p50, p99 } = JSON.parse(execFileSync(process.execPath, [out], { encoding: "utf8" }));
+  rows.push(["a permission decision: p50, p99", `${p50.toFixed(2)} ms, ${p99.toFixed(2)} ms`, "p99 < 5 ms", p99 < 5]);
 }
 
 async function startUp() {

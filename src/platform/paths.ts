@@ -12,6 +12,7 @@ export function dataPaths(home: string, roocodeHome?: string) {
     instructions: join(root, "ROOCODE.md"),
     memory: join(root, "memory"),
     log: join(root, "log"),
+    audit: join(root, "log", "audit.jsonl"),
     trust: join(root, "trust.json"),
     teams: join(root, "teams"),
     doneTeams: join(root, "teams", ".done"),

@@ -12,6 +12,8 @@ export type PermissionDecision = {
   sticky: boolean;
   layer: PermissionLayer;
   rule?: string;
+  /** Where the rule stands: file and line. */
+  source?: string;
   reason: string;
   parts?: readonly string[];
   /** Of a file tool: where each of `access.paths` led when it was judged, links followed. The tool opens that, and nothing else. */

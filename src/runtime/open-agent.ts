@@ -14,6 +14,7 @@ import type { MayShow, Tool } from "../protocol/tool.ts";
 import { secretMasker } from "../safety/secrets.ts";
 import type { BashOptions } from "../tools/bash/bash-options.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
+import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
@@ -38,7 +39,7 @@ export type AgentRequest = {
   /** A session that is there goes on, with its system prompt and tools; else it begins here. */
   sessionPath: string;
   system: (environment: Environment) => string;
-  tools: (parts: { shell: ShellState; bash: BashOptions; mail: ReadonlySet<string>; mayShow: MayShow }) => readonly Tool[];
+  tools: (parts: { shell: ShellState; bash: BashOptions; web: WebOptions; mail: ReadonlySet<string>; mayShow: MayShow }) => readonly Tool[];
   pending?: () => Promise<Pending | undefined>;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
@@ -104,6 +105,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const shell = new ShellState(request.cwd);
   const permissions = await createPermissions(surroundings, {
     agent: request.name,
+    session: id,
     root: request.root,
     cwd: () => shell.cwd,
     mode: request.mode,
@@ -120,7 +122,9 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   };
   const mail = old?.loaded.mail ?? new Set<string>();
   const memory = agentMemory(surroundings, request.root);
-  const tools = memory.watched(request.tools({ shell, bash, mail, mayShow: permissions.mayShow }));
+  const tools = memory.watched(
+    request.tools({ shell, bash, web: { mayBePrivate: permissions.namesHost }, mail, mayShow: permissions.mayShow }),
+  );
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
   const session =

@@ -74,8 +74,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionId: id,
     sessionPath: join(folder, `${id}.jsonl`),
     system: systemPrompt,
-    tools: ({ shell, bash, mayShow }) => [
-      ...workTools({ shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
+    tools: ({ shell, bash, web, mayShow }) => [
+      ...workTools({ web, shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
       ...mcp.tools,
     ],
     pending: async () => {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { projectPaths } from "../platform/paths.ts";
 import type { AskHuman, Authorize, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import type { MayShow } from "../protocol/tool.ts";
@@ -24,6 +23,7 @@ export type PermissionScope = {
 
 export type PermissionOptions = PermissionScope & {
   agent: string;
+  session: string;
   root: string;
   cwd: () => string;
   mode: () => PermissionMode;
@@ -34,6 +34,8 @@ export type Permissions = {
   authorize: Authorize;
   /** Whether a file may be read without a question; leaves no line in the audit log. */
   mayRead: (path: string) => Promise<boolean>;
+  /** Whether a rule that counts names the host of this address. */
+  namesHost: (url: string) => Promise<boolean>;
   /** The same for the files that a search found. */
   mayShow: MayShow;
   maskSecrets: (text: string) => string;
@@ -59,6 +61,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     extraRoots: [...addDirs, ...(options.extraRoots ?? [])],
     readRoots: memoryFolders(surroundings).map(({ path }) => path),
     mode: options.mode,
+    session: options.session,
     rules,
     isTrusted,
     ...(options.granted ? { granted: options.granted } : {}),
@@ -70,13 +73,17 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     authorize: createAuthorize({
       context,
       ...(options.askHuman ? { askHuman: options.askHuman } : {}),
-      record: auditFile(options.auditPath ?? join(data.log, "audit.jsonl")),
+      record: auditFile(options.auditPath ?? data.audit),
       writeAlways: (found) => addLocalRules(localConfig, found),
     }),
     mayRead: async (path) => {
       const access = { kind: "read", subject: path, paths: [path] } as const;
       const { decision } = await unasked({ agent: options.agent, tool: "ReadFile", access }, new AbortController().signal);
       return decision === "allow";
+    },
+    namesHost: async (url) => {
+      const [{ rules: all }, { ruleNamesHost }] = await Promise.all([rules(), import("../safety/web-rules.ts")]);
+      return ruleNamesHost(all, url, isTrusted);
     },
     mayShow: createMayShow(options.agent, context),
     maskSecrets,

@@ -100,8 +100,9 @@ export async function startWorker(
     sessionId: randomUUID(),
     sessionPath: join(boot.teamFolder, "sessions", `${self}.jsonl`),
     system: await workerSystem(info, boot.team),
-    tools: ({ shell, bash, mayShow }) => [
+    tools: ({ shell, bash, web, mayShow }) => [
       ...workTools({
+        web,
         shell,
         bash,
         mayShow,

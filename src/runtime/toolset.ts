@@ -10,10 +10,13 @@ import { globTool } from "../tools/builtin/glob.ts";
 import { grepTool } from "../tools/builtin/grep.ts";
 import { readFileTool } from "../tools/builtin/read-file.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
+import { webFetchTool } from "../tools/builtin/web-fetch.ts";
 import { writeFileTool } from "../tools/builtin/write-file.ts";
 import { FileState } from "../tools/file-state.ts";
+import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 
 export type WorkTools = {
+  web: WebOptions;
   shell: ShellState;
   bash: BashOptions;
   askUser: AskUser;
@@ -22,7 +25,7 @@ export type WorkTools = {
 };
 
 /** The tools of an agent that works on code, made for this agent: its own file state, its own shell folder. */
-export function workTools({ shell, bash, askUser, mayShow, settings }: WorkTools): Tool[] {
+export function workTools({ web, shell, bash, askUser, mayShow, settings }: WorkTools): Tool[] {
   const files = new FileState();
   return [
     readFileTool(files),
@@ -30,6 +33,7 @@ export function workTools({ shell, bash, askUser, mayShow, settings }: WorkTools
     globTool(mayShow),
     grepTool(mayShow),
     ...(settings.allowBash === false ? [] : [bashTool(shell, bash), bashOutputTool(shell), taskStopTool(shell)]),
+    webFetchTool(web),
     askUserTool(askUser),
   ];
 }

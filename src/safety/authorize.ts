@@ -19,6 +19,8 @@ type AuthorizeContext = {
   /** Folders that may be read and never written. */
   readRoots?: readonly string[];
   mode: () => PermissionMode;
+  /** For the audit log. */
+  session?: string;
   rules: () => RuleSet | Promise<RuleSet>;
   isTrusted: boolean;
   planFile?: string;
@@ -57,7 +59,8 @@ export function createAuthorize({ context, askHuman, record, writeAlways, now = 
   return async (request, signal) => {
     const decided = await decide(request, await decisionContext(context, granted, gitIsSafe));
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
-    await record?.(auditLine(request, final, now()));
+    const { session, root, mode } = context;
+    await record?.(auditLine(request, decided, final, { session, cwd: cwdOf(context), root, mode: mode() }, now()));
     return final;
   };
 

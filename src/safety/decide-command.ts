@@ -1,10 +1,10 @@
 import type { Line, Part, Word } from "./command-line.ts";
 import { dangers } from "./dangerous-commands.ts";
 import { type DecisionContext, join, type LayerVote } from "./layer-votes.ts";
-import { allowsFile, allowsPart, isExactly, tightens, tightensText } from "./match-commands.ts";
+import { allowsFile, allowsPart, isExactly, normalizeText, tightens, tightensText } from "./match-commands.ts";
 import { allowedByMode, type Category } from "./modes.ts";
 import { isReadOnly } from "./read-only.ts";
-import { judgeRules, type Rule, type RuleVerdict } from "./rules.ts";
+import { judgeRules, type Rule, type RuleVerdict, ruleDecision } from "./rules.ts";
 import { visibleText } from "./suspicious-text.ts";
 import { isStream } from "./touches.ts";
 
@@ -25,7 +25,8 @@ export function decideCommand(line: Line, context: DecisionContext): LayerVote {
   const exact = context.rules.rules.find(
     (rule) => rule.effect === "allow" && (rule.level !== "project" || context.isTrusted) && isExactly(rule, line),
   );
-  if (exact && ruled?.decision !== "ask") return allow("rule", exact, `the ${exact.level} rule is exactly this command`);
+  if (exact && ruled?.decision !== "ask")
+    return { ...ruleDecision({ decision: "allow", rule: exact }), reason: `the ${exact.level} rule is exactly this command` };
   const strictest = join([...votes, ...(ruled ? [ruled] : [])]);
   if (strictest && strictest.decision !== "allow") return shown(strictest, line);
   if (strictest) return strictest;
@@ -35,13 +36,13 @@ export function decideCommand(line: Line, context: DecisionContext): LayerVote {
 /** A command that could not be analysed: the denies that its text meets, else a person. */
 export function decideUnread(text: string, context: DecisionContext): LayerVote {
   const rule = rawDeny(text, true, context);
-  if (rule) return ruleVote({ decision: "deny", rule });
+  if (rule) return ruleDecision({ decision: "deny", rule });
   return { decision: "ask", sticky: true, layer: "danger", reason: "the command could not be checked" };
 }
 
 /** Denies are also compared with the text as it stands; where the analysis is not whole, with each piece between operators. */
 function rawDeny(text: string, isPartial: boolean, { rules }: DecisionContext): Rule | undefined {
-  const pieces = isPartial ? [text, ...text.split(/[;&|\n(){}`]+/)] : [text];
+  const pieces = (isPartial ? [text, ...text.split(/[;&|\n(){}`]+/)] : [text]).map(normalizeText);
   return rules.rules.find((rule) => rule.effect === "deny" && pieces.some((piece) => tightensText(rule, piece)));
 }
 
@@ -52,13 +53,13 @@ function judgeParts(line: Line, context: DecisionContext): { vote: LayerVote | u
   const votes: LayerVote[] = [];
   const open: Open[] = [];
   const raw = rawDeny(line.text, line.isOverLimit, context);
-  if (raw) votes.push(ruleVote({ decision: "deny", rule: raw }));
+  if (raw) votes.push(ruleDecision({ decision: "deny", rule: raw }));
   let covered: RuleVerdict | undefined;
   for (const part of line.parts) {
     const verdict = judgeRules(context.rules, context.isTrusted, (rule) =>
       rule.effect === "allow" ? covers(rule, part, line, context) : tightens(rule, part, context.ground),
     );
-    if (verdict && verdict.decision !== "allow") votes.push(ruleVote(verdict));
+    if (verdict && verdict.decision !== "allow") votes.push(ruleDecision(verdict));
     else if (verdict) covered = verdict;
     else if (needsCover(part) && !isFree(part, line, context)) open.push({ category: "command", text: wordsText(part) });
     for (const redirect of part.redirects) {
@@ -72,7 +73,7 @@ function judgeParts(line: Line, context: DecisionContext): { vote: LayerVote | u
   const strict = join(votes);
   if (strict) return { vote: strict, open };
   const isCovered = open.length === 0 && covered !== undefined;
-  return { vote: isCovered && covered ? ruleVote(covered) : undefined, open };
+  return { vote: isCovered && covered ? ruleDecision(covered) : undefined, open };
 }
 
 function judgeRedirect(target: Word, use: "read" | "write", part: Part, context: DecisionContext): RuleVerdict | "open" | undefined {
@@ -127,14 +128,6 @@ function byMode(line: Line, open: readonly Open[], { mode }: DecisionContext): L
   }
   const reason = `"${refused.text}" asks in mode ${mode}`;
   return shown({ decision: "ask", sticky: false, layer: "mode", reason, parts: open.map((each) => each.text) }, line);
-}
-
-function ruleVote({ decision, rule }: RuleVerdict): LayerVote {
-  return { decision, sticky: false, layer: "rule", rule: rule.text, reason: `the ${rule.level} rule "${rule.effect} ${rule.text}"` };
-}
-
-function allow(layer: "rule", rule: Rule, reason: string): LayerVote {
-  return { decision: "allow", sticky: false, layer, rule: rule.text, reason };
 }
 
 function shown(vote: LayerVote, line: Line): LayerVote {

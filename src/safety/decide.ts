@@ -4,7 +4,7 @@ import { pathIsAllowed, pathIsCovered, rulePath } from "./match-paths.ts";
 import { allowedByMode } from "./modes.ts";
 import { judgePath, type PathVerdict, patternLeaves, rememberLooks, resolvePhysically, toAbsolute } from "./path-sandbox.ts";
 import { matchesStar } from "./patterns.ts";
-import { judgeRules, namesTool, READ_TOOLS, type Rule, WRITE_TOOLS } from "./rules.ts";
+import { judgeRules, namesTool, READ_TOOLS, type Rule, ruleDecision, WRITE_TOOLS } from "./rules.ts";
 
 /**
  * Which files a search may show: those that ReadFile reads without a question and no rule keeps from the search. An ask that the
@@ -27,7 +27,9 @@ export function mayShowFiles(agent: string, tool: string, from: string, files: r
 /** Layers 1 to 4 on one call. Pure but for the look at the disk that `ground` and `gitIsSafe` bring. */
 export async function decide(request: PermissionRequest, given: DecisionContext): Promise<PermissionDecision> {
   const context = { ...given, ground: { ...given.ground, files: rememberLooks(given.ground.files) } };
-  return request.tool === "Bash" ? await decideBash(request, context) : decideTool(request, context);
+  if (request.tool === "Bash") return decideBash(request, context);
+  if (request.tool === "WebFetch") return (await import("./decide-web.ts")).decideWeb(request, context);
+  return decideTool(request, context);
 }
 
 async function decideBash(request: PermissionRequest, context: DecisionContext): Promise<LayerVote> {
@@ -53,14 +55,7 @@ function joinLayers(request: PermissionRequest, place: LayerVote | undefined, co
   const votes: LayerVote[] = [];
   if (place) votes.push(place);
   const rule = judgeRules(context.rules, context.isTrusted, (each) => matchesTool(each, request, context));
-  if (rule)
-    votes.push({
-      decision: rule.decision,
-      sticky: false,
-      layer: "rule",
-      rule: rule.rule.text,
-      reason: `the ${rule.rule.level} rule "${rule.rule.effect} ${rule.rule.text}"`,
-    });
+  if (rule) votes.push(ruleDecision(rule));
   if (rule === undefined && (place === undefined || place.decision === "allow")) return layerMode(request, context);
   return join(votes) ?? layerMode(request, context);
 }

@@ -65,6 +65,15 @@ const ALIASES: Record<string, string> = {
 
 /** Why a rule with a wildcard, and the list of harmless commands, must not cover this part; undefined when they may. */
 export function execFlag(part: Part): string | undefined {
+  const known = KNOWN.get(part) ?? { reason: findExecFlag(part) };
+  KNOWN.set(part, known);
+  return known.reason;
+}
+
+/** Asked for with each rule that matches; it never changes. */
+const KNOWN = new WeakMap<Part, { reason: string | undefined }>();
+
+function findExecFlag(part: Part): string | undefined {
   const program = programOf(part);
   const name = ALIASES[program] ?? program;
   const args = argsOf(part);

@@ -5,33 +5,34 @@ import { execFlag } from "./exec-flags.ts";
 import { readGit } from "./git-command.ts";
 import { pathIsAllowed, pathIsCovered, rulePath } from "./match-paths.ts";
 import { type Ground, judgePath } from "./path-sandbox.ts";
-import { hasStar, matchesStar, unescapeStars } from "./patterns.ts";
+import { hasStar, starMatcher, unescapeStars } from "./patterns.ts";
 import { isShellName, namesTool, READ_TOOLS, type Rule, WRITE_TOOLS } from "./rules.ts";
 import { touchesOf } from "./touches.ts";
 import { isHarmless } from "./wrappers.ts";
 
 /** A deny or an ask sees each part in every form that it has, and the files it touches. */
 export function tightens(rule: Rule, part: Part, ground: Ground): boolean {
-  if (namesTool(rule, "Bash")) return rule.spec === undefined || spellings(part).some((text) => matchesCommand(rule.spec ?? "", text));
+  if (namesTool(rule, "Bash")) return rule.spec === undefined || spellings(part).some(compiled(rule).matches);
   if (rule.tool === "Read" || READ_TOOLS.includes(rule.tool)) return coversFiles(rule, touchesOf(part).reads, part, ground);
   if (rule.tool === "Edit" || WRITE_TOOLS.includes(rule.tool))
     return coversFiles(rule, [...touchesOf(part).writes, ...touchesOf(part).removes], part, ground);
   return false;
 }
 
-/** A deny is also compared with the text as it was given. */
+/** A deny is also compared with the text as it was given, its runs of blanks taken for one. */
 export function tightensText(rule: Rule, text: string): boolean {
-  return namesTool(rule, "Bash") && rule.spec !== undefined && matchesCommand(rule.spec, normalizeText(text));
+  return namesTool(rule, "Bash") && rule.spec !== undefined && compiled(rule).matches(text);
 }
 
 export function allowsPart(rule: Rule, part: Part, ground: Ground): boolean {
   if (!namesTool(rule, "Bash")) return false;
   if (rule.spec === undefined) return true;
-  if (hasOperator(rule.spec)) return false;
-  if (!part.assignments.every(isHarmless) || part.words.length === 0) return false;
-  const text = textOf(part.words);
-  if (!hasStar(rule.spec)) return !part.runsUnknown && stripQuotes(unescapeStars(normalizeText(rule.spec))) === text;
-  return neverByWildcard(part, ground, rule.spec) === undefined && matchesCommand(rule.spec, text);
+  if (part.words.length === 0 || hasOperator(rule.spec)) return false;
+  const { exact, matches } = compiled(rule);
+  const text = spellings(part)[0] ?? "";
+  if (exact === undefined ? !matches(text) : exact !== text) return false;
+  if (!part.assignments.every(isHarmless)) return false;
+  return exact === undefined ? neverByWildcard(part, ground, rule.spec) === undefined : !part.runsUnknown;
 }
 
 /** A redirect from a file is a reading of it. */
@@ -71,7 +72,17 @@ function leavesProject(part: Part, ground: Ground): string | undefined {
   return places.some(isOutside) ? "git is led to another repository" : undefined;
 }
 
-function spellings(part: Part): string[] {
+/** A part is compared with every rule. */
+const SPELLINGS = new WeakMap<Part, readonly string[]>();
+
+/** The first is the part without its assignments. */
+function spellings(part: Part): readonly string[] {
+  const known = SPELLINGS.get(part) ?? findSpellings(part);
+  SPELLINGS.set(part, known);
+  return known;
+}
+
+function findSpellings(part: Part): string[] {
   const [first, ...rest] = part.words;
   const texts = [textOf(part.words)];
   if (first) texts.push(textOf([{ ...first, text: basename(first.text) }, ...rest]));
@@ -79,11 +90,27 @@ function spellings(part: Part): string[] {
   return prefix === "" ? texts : [...texts, ...texts.map((text) => `${prefix} ${text}`.trim())];
 }
 
+/** `exact`: the one text that a rule without a wildcard means. */
+type CompiledSpec = { matches: (text: string) => boolean; exact: string | undefined };
+
+/** Rules live as long as their file stays as it is. */
+const COMPILED = new WeakMap<Rule, CompiledSpec>();
+
+function compiled(rule: Rule): CompiledSpec {
+  const known = COMPILED.get(rule) ?? compile(rule.spec ?? "");
+  COMPILED.set(rule, known);
+  return known;
+}
+
 /** A trailing ` *` or `:*` also matches the bare prefix and stops at a word's end. */
-function matchesCommand(spec: string, text: string): boolean {
+function compile(spec: string): CompiledSpec {
   const pattern = stripQuotes(normalizeText(spec)).replace(/:\*$/, " *");
-  if (matchesStar(pattern, text)) return true;
-  return pattern.endsWith(" *") && !pattern.endsWith("\\ *") && matchesStar(pattern.slice(0, -2), text);
+  const whole = starMatcher(pattern);
+  const bare = pattern.endsWith(" *") && !pattern.endsWith("\\ *") ? starMatcher(pattern.slice(0, -2)) : () => false;
+  return {
+    matches: (text) => whole(text) || bare(text),
+    exact: hasStar(spec) ? undefined : stripQuotes(unescapeStars(normalizeText(spec))),
+  };
 }
 
 function coversFiles(rule: Rule, words: readonly Word[], part: Part, ground: Ground): boolean {
@@ -96,7 +123,7 @@ function coversFiles(rule: Rule, words: readonly Word[], part: Part, ground: Gro
   });
 }
 
-function normalizeText(text: string): string {
+export function normalizeText(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 

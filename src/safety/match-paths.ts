@@ -1,4 +1,4 @@
-import ignore from "ignore";
+import ignore, { type Ignore } from "ignore";
 import { below, components, type Ground, isWithin, normalize, real, resolvePhysically, toAbsolute } from "./path-sandbox.ts";
 import { matchesComponents } from "./patterns.ts";
 
@@ -16,8 +16,18 @@ export function pathIsCovered(spec: string, path: RulePath, ground: Ground): boo
   return [path.given, path.resolved].some((candidate) => {
     const relative = relativeTo(candidate, pattern, ground);
     if (relative === undefined || relative.length === 0) return false;
-    return ignore({ ignorecase: true }).add(escapeLine(pattern.text)).ignores(relative.join("/"));
+    return ignoring(pattern.text).ignores(relative.join("/"));
   });
+}
+
+const MOST_PATTERNS = 500;
+const PATTERNS = new Map<string, Ignore>();
+
+function ignoring(pattern: string): Ignore {
+  const known = PATTERNS.get(pattern) ?? ignore({ ignorecase: true }).add(escapeLine(pattern));
+  if (PATTERNS.size >= MOST_PATTERNS) PATTERNS.clear();
+  PATTERNS.set(pattern, known);
+  return known;
 }
 
 /** An allow: the place where the path leads, exactly; a folder's name does not cover its content. */

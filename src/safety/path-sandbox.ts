@@ -16,6 +16,8 @@ export type FileLook = {
   look(path: string): { kind: "file" | "folder" | "link" | "other"; links: number } | undefined;
   /** Undefined when the link is gone. */
   readLink(path: string): string | undefined;
+  /** Where paths were found to lead, for the length of one decision. */
+  resolved?: Map<string, string | undefined>;
 };
 
 /** `ownBranch` and the two folders of a teammate: what it must not reach beside its own worktree. */
@@ -78,6 +80,7 @@ export const DISK: FileLook = {
 export function rememberLooks(files: FileLook): FileLook {
   const looks = new Map<string, ReturnType<FileLook["look"]>>();
   return {
+    resolved: new Map(),
     look(path) {
       if (!looks.has(path)) looks.set(path, files.look(path));
       return looks.get(path);
@@ -144,6 +147,13 @@ export function patternLeaves(pattern: string): boolean {
 
 /** Follows every link component by component, `..` after the link, as the kernel does. Missing components stay; undefined for a loop. */
 export function resolvePhysically(absolute: string, files: FileLook): string | undefined {
+  const { resolved } = files;
+  if (!resolved) return walkLinks(absolute, files);
+  if (!resolved.has(absolute)) resolved.set(absolute, walkLinks(absolute, files));
+  return resolved.get(absolute);
+}
+
+function walkLinks(absolute: string, files: FileLook): string | undefined {
   let done = "/";
   let rest = absolute.split("/");
   let links = 0;

@@ -3,7 +3,20 @@
  * so no rule of a project can hang the agent.
  */
 export function matchesStar(pattern: string, text: string): boolean {
+  return starMatcher(pattern)(text);
+}
+
+/** The same for a pattern that is compared often. */
+export function starMatcher(pattern: string): (text: string) => boolean {
   const tokens = tokenize(pattern);
+  const star = tokens.indexOf("star");
+  const start = (star < 0 ? tokens : tokens.slice(0, star)).map((token) => (token === "star" ? "" : token.character)).join("");
+  // Most texts differ at their beginning already.
+  if (star < 0) return (text) => text === start;
+  return (text) => text.startsWith(start) && matchesTokens(tokens, text);
+}
+
+function matchesTokens(tokens: readonly Token[], text: string): boolean {
   let token = 0;
   let at = 0;
   let starToken = -1;

@@ -39,17 +39,24 @@ async function readLevel(file: string, level: RuleLevel, good: Map<string, { tex
   if (read.problem !== undefined) {
     const what = before
       ? "The last good rules stay."
-      : read.rules.length > 0
-        ? "The other rules of the file count."
-        : "None of its rules count until it is mended.";
+      : read.recovered !== undefined
+        ? `Its allow rules are off until it is mended; ${recoveredText(read.recovered)}.`
+        : read.rules.length > 0
+          ? "The other rules of the file count."
+          : "None of its rules count until it is mended.";
     return { rules: before?.level.rules ?? read.rules, warnings: [...read.warnings, `${read.problem} ${what}`] };
   }
   good.set(file, { text, level: read });
   return read;
 }
 
-/** `problem`: not all of the rules could be read. */
-type ReadRules = LevelRules & { problem?: string };
+function recoveredText(count: number): string {
+  if (count === 0) return "no deny or ask rule could be read from it";
+  return count === 1 ? "the one deny or ask rule that could be read counts" : `the ${count} deny and ask rules that could be read count`;
+}
+
+/** `problem`: not all of the rules could be read. `recovered`: so many were read from the lines of a file that does not parse. */
+type ReadRules = LevelRules & { problem?: string; recovered?: number };
 const NOTHING: LevelRules = { rules: [], warnings: [] };
 
 async function parseLevel(text: string, file: string, level: RuleLevel): Promise<ReadRules> {
@@ -58,7 +65,11 @@ async function parseLevel(text: string, file: string, level: RuleLevel): Promise
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
-  if (error) return { ...NOTHING, problem: `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}` };
+  if (error) {
+    const { recoverRules } = await import("./recover-rules.ts");
+    const rules = recoverRules(text, file, level);
+    return { rules, warnings: [], recovered: rules.length, problem: `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}.` };
+  }
   const content: unknown = document.toJS();
   if (!isRecord(content) || content.permissions === undefined) return NOTHING;
   const placeOf = (...path: readonly (string | number)[]): string => {
@@ -77,14 +88,13 @@ function fromLists(lists: Record<string, unknown>, placeOf: (...path: (string | 
   const warnings: string[] = [];
   const problems: string[] = [];
   for (const effect of EFFECTS) {
-    const list = lists[effect];
-    if (list === undefined || list === null) continue;
-    if (!Array.isArray(list)) {
-      problems.push(`${placeOf(effect)}: "permissions.${effect}" is not a list of texts.`);
-      continue;
-    }
+    const given = lists[effect];
+    if (given === undefined || given === null) continue;
+    if (!Array.isArray(given)) problems.push(`${placeOf(effect)}: "permissions.${effect}" is not a list of texts.`);
+    // A prohibition counts also where the dash before it was forgotten.
+    const list: unknown[] = Array.isArray(given) ? given : effect !== "allow" && typeof given === "string" ? [given] : [];
     for (const [index, text] of list.entries()) {
-      const place = placeOf(effect, index);
+      const place = Array.isArray(given) ? placeOf(effect, index) : placeOf(effect);
       if (typeof text !== "string") {
         problems.push(`${place}: a rule of "permissions.${effect}" is not a text.`);
         continue;
@@ -92,7 +102,7 @@ function fromLists(lists: Record<string, unknown>, placeOf: (...path: (string | 
       const rule = parseRuleBody(effect, text, level);
       if ("warning" in rule) warnings.push(`${place}: ${rule.warning}`);
       else {
-        rules.push(rule);
+        rules.push({ ...rule, source: place });
         const doubt = ruleDoubt(rule);
         if (doubt) warnings.push(`${place}: ${doubt}`);
       }

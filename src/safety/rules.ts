@@ -5,7 +5,8 @@ const RULE_LEVELS = ["local", "project", "user", "granted"] as const;
 /** `granted` are rules that the system itself gives an agent; a person's rules of any level come first. */
 export type RuleLevel = (typeof RULE_LEVELS)[number];
 export type RuleEffect = "allow" | "ask" | "deny";
-export type Rule = { effect: RuleEffect; tool: string; spec?: string; level: RuleLevel; text: string };
+/** `source`: the file and line that it stands in. */
+export type Rule = { effect: RuleEffect; tool: string; spec?: string; level: RuleLevel; text: string; source?: string };
 export type RuleSet = { rules: readonly Rule[]; warnings: readonly string[] };
 export type RuleVerdict = { decision: PermissionDecision["decision"]; rule: Rule };
 
@@ -51,6 +52,12 @@ export function ruleSet(sources: Partial<Record<RuleLevel, readonly string[]>>):
   return { rules, warnings };
 }
 
+/** What a rule says, with where it stands. */
+export function ruleDecision({ decision, rule }: RuleVerdict): PermissionDecision {
+  const reason = `the ${rule.level} rule "${rule.effect} ${rule.text}"`;
+  return { decision, sticky: false, layer: "rule", rule: rule.text, ...(rule.source ? { source: rule.source } : {}), reason };
+}
+
 /** Any deny of any level decides; then the highest level with an ask or an allow, ask before allow. */
 export function judgeRules(set: RuleSet, isTrusted: boolean, matches: (rule: Rule) => boolean): RuleVerdict | undefined {
   const found = set.rules.filter(matches);
@@ -94,8 +101,12 @@ function starTool(pattern: string, tool: string): boolean {
   return true;
 }
 
-/** An allow with a wildcard that covers a program which runs anything else. */
+const TOOLS =
+  /^(\*|mcp__.*|Read|Edit|ReadFile|WriteFile|EditFile|Glob|Grep|Bash|WebFetch|Agent|ToolSearch|LoadSkill|AskUserQuestion|ExitPlanMode|Task(Create|Get|List|Update|Stop)|SendMessage|TeamCreate|Converge)$/;
+
+/** A rule that covers nothing, or an allow with a wildcard that covers a program which runs anything else. */
 export function ruleDoubt(rule: Rule): string | undefined {
+  if (!TOOLS.test(rule.tool)) return `The rule "${rule.effect} ${rule.text}" covers nothing: there is no tool "${rule.tool}".`;
   if (rule.tool !== "Bash" || rule.effect !== "allow" || !rule.spec || !hasStar(rule.spec)) return undefined;
   const program = rule.spec.split(/[\s:*]/)[0] ?? "";
   if (SHELLS.test(program) || NEVER_BY_WILDCARD.test(program))

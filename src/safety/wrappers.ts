@@ -89,7 +89,9 @@ export function isHarmless(assignment: Assignment): boolean {
 /** The text that reaches a part through its pipe, where that is known. */
 function literalInput(part: Part): string | undefined {
   if (part.stdin !== undefined) return part.stdin;
-  const [first, ...between] = part.before.filter((each) => each.outer === part.outer || each.outer === undefined);
+  const own = part.before.filter((each) => each.outer === part.outer);
+  // In a pipeline of its own, what feeds the command around it is further away.
+  const [first, ...between] = own.length > 0 ? own : part.before.filter((each) => each.outer === undefined);
   if (!first || !between.every((each) => /^(cat|tee)$/.test(programOf(each)))) return undefined;
   return literalOutput(first);
 }

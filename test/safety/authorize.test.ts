@@ -125,7 +125,7 @@ test("a repository whose settings name a program makes reading git ask", async (
 test("each decision is one line of the audit, without its secrets", async () => {
   await using place = await project();
   await place.bash("ls");
-  await place.bash("curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz' https://x.example");
+  await place.bash("curl -H 'Authorization: Bearer abcdefghijklm0123456789' https://x.example");
   const lines = (await readFile(place.audit, "utf8"))
     .trim()
     .split("\n")
@@ -134,7 +134,7 @@ test("each decision is one line of the audit, without its secrets", async () => 
     ["alice", "Bash", "allow"],
     ["alice", "Bash", "deny"],
   ]);
-  expect(JSON.stringify(lines)).not.toContain("abcdefghijklmnopqrstuvwxyz");
+  expect(JSON.stringify(lines)).not.toContain("abcdefghijklm0123456789");
 });
 
 test("a settings file that does not parse keeps its last good rules and is named with its line", async () => {

@@ -13,6 +13,7 @@ type Entry = {
   allow: string[];
   expect: string;
   sticky: boolean;
+  layer?: number;
 };
 const entries: Entry[] = readFileSync("test/fixtures/security/dangerous.jsonl", "utf8")
   .trim()
@@ -45,6 +46,10 @@ async function failures(kind: Entry["kind"]): Promise<string[]> {
       const forced = await decideEntry(entry, "bypassPermissions", ["Bash", "Bash(*)", "Edit", "Read"], true);
       if (forced.decision !== "deny") problems.push(`is ${forced.decision} with everything allowed`);
     }
+    const layers = ["danger", "path", "rule", "mode"];
+    // Of a never-auto-allow the file names the layer that must not let it pass, not the one that speaks first.
+    if (kind === "hard-deny" && entry.layer !== undefined && decision.layer !== layers[entry.layer - 1])
+      problems.push(`is decided by layer ${decision.layer}`);
     if (entry.sticky) {
       const bypassed = await decideEntry(entry, "bypassPermissions", entry.allow);
       if (bypassed.decision !== "ask") problems.push(`is ${bypassed.decision} in bypassPermissions`);

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { PermissionMode } from "../../src/protocol/permission.ts";
 import { decide } from "../../src/safety/decide.ts";
+import { denyUnanswered } from "../../src/safety/narrowest-rule.ts";
 import { DISK } from "../../src/safety/path-sandbox.ts";
 import { ruleSet } from "../../src/safety/rules.ts";
 import { accessIn } from "../support/access.ts";
@@ -42,7 +43,7 @@ test("every call is decided as the three levels of rules and the mode say", asyn
       else if (op === "file") await writeFile(join(root, path), text ?? "");
       else await symlink(to ?? "", join(root, path));
     }
-    const decision = await decide(
+    let decision = await decide(
       { agent: "test", tool: entry.tool, access: accessIn(entry.tool, entry.input) },
       {
         ground: {
@@ -60,6 +61,13 @@ test("every call is decided as the three levels of rules and the mode say", asyn
         gitIsSafe: () => true,
       },
     );
+    if (entry.headless && decision.decision === "ask") {
+      const final = denyUnanswered({ agent: "test", tool: entry.tool, access: accessIn(entry.tool, entry.input) }, decision, {
+        root,
+        home: root,
+      });
+      decision = { ...final };
+    }
     if (decision.decision !== entry.expect)
       failed.push(`${entry.id} ${JSON.stringify(entry.input)} is ${decision.decision} (${decision.layer}: ${decision.reason})`);
     if (entry.decidedBy !== undefined && decision.layer !== LAYERS[entry.decidedBy - 1])

@@ -98,10 +98,32 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .command("permissions", "What would be allowed, asked or denied, and why", (builder) =>
       builder
         .command(
-          "check",
-          "Decide one call (--tool, --input), or calls as JSON lines on stdin; runs nothing",
-          (check) => check.option("tool", { type: "string" }).option("input", { type: "string", describe: "The call's input as JSON" }),
-          (args) => run(import("./permissions.ts").then(({ checkCommand }) => checkCommand({ ...args, ...globalFlags(args) }))),
+          "check [command..]",
+          "Decide a command line, one call (--tool, --input), or calls as JSON lines on stdin; runs nothing",
+          (check) =>
+            check
+              .positional("command", { type: "string", array: true, describe: "A command line for Bash" })
+              .option("tool", { type: "string" })
+              .option("input", { type: "string", describe: "The call's input as JSON" }),
+          (args) =>
+            run(
+              import("./permissions.ts").then(({ checkCommand }) =>
+                checkCommand({ ...args, ...globalFlags(args), command: args.command?.join(" ") }),
+              ),
+            ),
+        )
+        .command("log", "Past decisions", logOptions, (args) =>
+          run(import("./permissions-log.ts").then(({ logCommand }) => logCommand({ ...args, ...globalFlags(args) }))),
+        )
+        .command(
+          "explain <id>",
+          "Why a past decision fell as it did, and what rule would change it",
+          (explain) =>
+            ofTeam(explain).positional("id", { type: "string", demandOption: true, describe: 'Id of a line of the log, or "last"' }),
+          (args) => run(import("./permissions-log.ts").then(({ explainCommand }) => explainCommand({ ...args, ...globalFlags(args) }))),
+        )
+        .command("verify", "Whether the log is whole: no line changed or taken out", ofTeam, (args) =>
+          run(import("./permissions-log.ts").then(({ verifyCommand }) => verifyCommand({ ...args, ...globalFlags(args) }))),
         )
         .demandCommand(1, ONE_COMMAND),
     )
@@ -167,4 +189,18 @@ function doctorOptions<Options>(builder: Argv<Options>) {
   return builder
     .option("json", JSON_FLAG)
     .option("offline", { type: "boolean", default: false, describe: "Make no request to the model's server" });
+}
+
+function ofTeam<Args>(cli: Argv<Args>) {
+  return cli.option("team", { type: "string", describe: "The log of this team" });
+}
+
+function logOptions(cli: Argv) {
+  return ofTeam(cli)
+    .option("session", { type: "string", describe: "Of this session only: its id or the beginning of it" })
+    .option("tool", { type: "string", describe: "Of this tool only" })
+    .option("agent", { type: "string", describe: "Of this agent only" })
+    .option("denied", { type: "boolean", describe: "Only what was denied" })
+    .option("n", { type: "number", describe: "How many, counted from the last; 20 unless given" })
+    .option("json", { type: "boolean", describe: "The lines as they stand in the log" });
 }

@@ -7,6 +7,7 @@ import { jobsCommand } from "./jobs.ts";
 import { memoryCommand } from "./memory.ts";
 import { modeCommand } from "./mode.ts";
 import { modelCommand } from "./model.ts";
+import { permissionsCommand } from "./permissions.ts";
 import { queueCommand } from "./queue.ts";
 import { rememberCommand } from "./remember.ts";
 import { renameCommand } from "./rename.ts";
@@ -35,6 +36,7 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
   memoryCommand,
   modeCommand,
   modelCommand,
+  permissionsCommand,
   queueCommand,
   exit("quit"),
   rememberCommand,
