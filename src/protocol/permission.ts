@@ -13,6 +13,8 @@ export type PermissionDecision = {
   layer: PermissionLayer;
   rule?: string;
   reason: string;
+  /** Beside the reason, for the person alone: it may hold words of others that no model should read. */
+  detail?: string;
   parts?: readonly string[];
 };
 export type FinalDecision = PermissionDecision & { decision: "allow" | "deny" };

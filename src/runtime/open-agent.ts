@@ -117,7 +117,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
-  const memory = agentMemory(surroundings, request.root);
+  const memory = agentMemory(surroundings, request.root, permissions.isTrusted);
   const tools = memory.watched(request.tools({ shell, bash, mail }));
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);

@@ -9,9 +9,9 @@ export function narrowestRules(
   place: { root: string; home: string },
 ): string[] {
   if (tool === "Bash") return [`Bash(${escapeStars(access.subject.trim())})`];
-  if (access.kind !== "read" && access.kind !== "write") return [tool];
-  // A sticky file asks each time: no rule stands for a person there.
+  // A sticky file or a changed tool of a server asks each time: no rule stands for a person there.
   if (asked.sticky) return [];
+  if (access.kind !== "read" && access.kind !== "write") return [tool];
   const name = WRITE_TOOLS.includes(tool) ? "Edit" : tool;
   return (access.paths ?? []).map((path) => `${name}(${pathPattern(path, place)})`);
 }
