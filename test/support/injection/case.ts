@@ -93,7 +93,8 @@ export async function placeOf(raw: InjectionCase): Promise<Place> {
     await writeFile(join(temp.path, `${name}.json`), JSON.stringify(script));
     servers.push([name, { ...stdioServer(), args: [...stdioServer().args.slice(0, 1), "scripted", join(temp.path, `${name}.json`)] }]);
   }
-  if (servers.length > 0) await writeFile(join(data, "config.yaml"), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+  // The model is asked by the conversation alone.
+  await writeFile(join(data, "config.yaml"), JSON.stringify({ autoMemory: false, mcpServers: Object.fromEntries(servers) }));
   // Trusted for the very content that the case brings: inherited trust would hold for all of it.
   const surroundings = await readSurroundings(repo, { HOME: home }, {});
   const { items } = await projectRules(surroundings);

@@ -133,7 +133,7 @@ export async function playMail({ given, repo, data }: Place, model: FakeModel, e
     const task = await lead.tasks.create({ subject, description: given.user, blockedBy: [] });
     const process = (await lead.roster.read()).members.find(({ name }) => name === self)?.process;
     if (!process) throw new Error(`${self} has no process.`);
-    const claim = { owner: self, epoch: task.revision, ...process };
+    const claim = { owner: self, epoch: task.revision + 1, ...process };
     await lead.tasks.update(task.id, task.revision, { status: "in_progress", owner: self, claim });
     return task.id;
   }
