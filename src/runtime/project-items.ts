@@ -34,8 +34,9 @@ function hookItems(hooks: unknown): string[] {
     if (!isRecord(hook) || !isRecord(hook.action)) return `hook ${JSON.stringify(hook)}`;
     const { event, action, ...others } = hook;
     const { type, command, ...more } = action;
-    const rest = { ...others, ...more };
-    const what = type === "command" && typeof command === "string" ? command : JSON.stringify(action);
+    const isCommand = type === "command" && typeof command === "string";
+    const rest = isCommand ? { ...others, ...more } : others;
+    const what = isCommand ? command : JSON.stringify(action);
     return `hook ${String(event)}: ${what}${Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : ""}`;
   });
 }

@@ -47,7 +47,7 @@ test("all that a project brings which can run or loosen is named whole; words al
   expect(isTrusted).toBe(false);
   expect(items.map((item) => item.replace(/\([0-9a-f]{12}\)$/, "(hash)"))).toEqual([
     'hook stop: make x {"if":"tool == \\"Bash\\"","timeout":5}',
-    'hook stop: {"type":"http","url":"http://h"} {"url":"http://h"}',
+    'hook stop: {"type":"http","url":"http://h"}',
     'server web: https://x.example {"headers":{"A":"b"}}',
     'server db: sh -c "echo a b" {"env":{"K":"v"}}',
     "allow Bash(make)",
