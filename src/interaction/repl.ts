@@ -119,6 +119,8 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   const onSignal = () => onKey("interrupt");
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", leave);
+  // The terminal is gone: what runs ends with the session, as with any other end.
+  process.on("SIGHUP", leave);
   try {
     let prompt = firstPrompt;
     while (!isOver) {
@@ -143,6 +145,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   } finally {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", leave);
+    process.off("SIGHUP", leave);
     screen.close();
   }
 }

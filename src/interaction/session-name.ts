@@ -1,4 +1,4 @@
-import { plainText } from "../tools/shell-output.ts";
+import { plainText } from "../tools/bash/plain-text.ts";
 
 const MAX_CHARACTERS = 100;
 

@@ -3,7 +3,7 @@ import { compactHistory } from "../engine/compact-history.ts";
 import { type LoopOptions, runLoop } from "../engine/loop.ts";
 import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import { spill } from "../memory/spill.ts";
-import type { Agent, AgentEvent, AgentInput, AgentSpec } from "../protocol/agent.ts";
+import type { Agent, AgentEvent, AgentInput, AgentSpec, Pending } from "../protocol/agent.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import type { Compactor, ContextReport } from "../protocol/memory.ts";
 import type { AssistantMessage, Message } from "../protocol/message.ts";
@@ -40,6 +40,8 @@ export type AgentParts = {
   /** How many messages of the person the session holds. */
   turns?: number;
   onRewind?: () => void;
+  /** `settle` after each round; `news` of its background jobs go with the next request. */
+  shell?: { settle(): void; news(): string | undefined };
   /** Of a session that goes on: sent again as they were. */
   toolSpecs?: readonly ToolSpec[];
 };
@@ -71,7 +73,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     toolSpecs: parts.toolSpecs ?? toApiFormat(spec.tools),
     maxTurns: spec.maxTurns,
     history,
-    pending: spec.pending,
+    pending: async () => withNews(await spec.pending?.(), parts.shell?.news()),
     mend: parts.mend,
     overBudget: parts.overBudget,
     runTool: {
@@ -98,7 +100,10 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       const isInput = event.type === "message" && event.message === input?.message;
       await record(session, priced, history, isInput ? turns : undefined);
       // Beside the next model call: who changes files next waits for it.
-      if (event.type === "round_end") void checkpoints?.after(turns);
+      if (event.type === "round_end") {
+        void checkpoints?.after(turns);
+        parts.shell?.settle();
+      }
       yield priced;
     }
     session.sync();
@@ -110,7 +115,8 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     get turns() {
       return turns;
     },
-    run(input: AgentInput, signal: AbortSignal) {
+    run(given: AgentInput, signal: AbortSignal) {
+      const input = told(given, parts.shell?.news());
       const { client, id, maxTokens, compactor } = model;
       turns += 1;
       return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input);
@@ -129,6 +135,16 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history], turn });
     },
   };
+}
+
+function withNews(pending: Pending | undefined, news: string | undefined): Pending | undefined {
+  if (news === undefined) return pending;
+  return { mail: [], ...pending, reminder: pending?.reminder ? `${pending.reminder}\n\n${news}` : news };
+}
+
+function told(input: AgentInput, news: string | undefined): AgentInput {
+  if (news === undefined) return input;
+  return { ...input, message: { ...input.message, content: [...input.message.content, { type: "text", text: news }] } };
 }
 
 /** Between two turns the summary stands answered: the next message of the person must not meet another one of the user. */

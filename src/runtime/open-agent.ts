@@ -6,12 +6,14 @@ import type { LoadedSession } from "../memory/load-session.ts";
 import { createSession, type OnProblem, openSession as openSessionFile, type SessionFile } from "../memory/session-file.ts";
 import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
+import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
-import type { BashOptions } from "../tools/builtin/bash.ts";
-import { ShellState, shellEnvironment } from "../tools/builtin/bash.ts";
+import { secretMasker } from "../safety/secrets.ts";
+import type { BashOptions } from "../tools/bash/bash-options.ts";
+import { ShellState } from "../tools/bash/shell-state.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
@@ -112,8 +114,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   });
   const bash: BashOptions = {
     outputFolder: spillFolder,
-    env: shellEnvironment(env, request.shellEnv),
-    maskSecrets: permissions.maskSecrets,
+    env: commandEnvironment(env, request.shellEnv),
+    secretMasker,
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
@@ -177,6 +179,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
       onRewind: () => memory.wentBack(),
+      shell,
       authorize: permissions.authorize,
       session,
       spillFolder,

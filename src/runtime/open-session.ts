@@ -10,6 +10,7 @@ import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
 import type { Tool } from "../protocol/tool.ts";
+import type { ShellState } from "../tools/bash/shell-state.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { openMemories } from "./agent-memory.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
@@ -42,6 +43,7 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   model(): string;
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
+  jobs: Pick<ShellState, "jobs" | "stopJob">;
   mcpServers: SessionMcp["status"];
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
@@ -109,6 +111,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       return next;
     },
     toBackground: () => opened.shell.toBackground(),
+    jobs: opened.shell,
     mcpServers: mcp.status,
     memories: () => openMemories(surroundings),
     learner,

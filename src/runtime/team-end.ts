@@ -1,7 +1,8 @@
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive, stopTree } from "../platform/process.ts";
+import { isAlive } from "../platform/process.ts";
+import { stopTree } from "../platform/process-tree.ts";
 import type { PaneBackend, TeamBus } from "../protocol/team.ts";
 
 const GRACE_MS = 15_000;

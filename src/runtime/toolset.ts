@@ -1,11 +1,15 @@
 import type { ToolSpec } from "../protocol/model.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
+import type { BashOptions } from "../tools/bash/bash-options.ts";
+import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
-import { type BashOptions, bashTool, type ShellState } from "../tools/builtin/bash.ts";
+import { bashTool } from "../tools/builtin/bash.ts";
+import { bashOutputTool } from "../tools/builtin/bash-output.ts";
 import { editFileTool } from "../tools/builtin/edit-file.ts";
 import { globTool } from "../tools/builtin/glob.ts";
 import { grepTool } from "../tools/builtin/grep.ts";
 import { readFileTool } from "../tools/builtin/read-file.ts";
+import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { writeFileTool } from "../tools/builtin/write-file.ts";
 import { FileState } from "../tools/file-state.ts";
 
@@ -25,7 +29,7 @@ export function workTools({ shell, bash, askUser, mayShow, settings }: WorkTools
     ...(settings.allowWrite === false ? [] : [writeFileTool(files), editFileTool(files)]),
     globTool(mayShow),
     grepTool(mayShow),
-    ...(settings.allowBash === false ? [] : [bashTool(shell, bash)]),
+    ...(settings.allowBash === false ? [] : [bashTool(shell, bash), bashOutputTool(shell), taskStopTool(shell)]),
     askUserTool(askUser),
   ];
 }

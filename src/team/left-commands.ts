@@ -1,4 +1,4 @@
-import { processesWithEnvironment, stopTree } from "../platform/process.ts";
+import { processesWithEnvironment, stopTree } from "../platform/process-tree.ts";
 import type { TeammateInfo } from "../protocol/team.ts";
 
 /** In the environment of all that a teammate's Bash runs, so that it is known by it when the teammate is gone. */

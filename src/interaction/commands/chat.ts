@@ -18,6 +18,8 @@ export type ChatArguments = GlobalFlags & {
 /** Bare `roocode`: a line REPL. The session stays resumable, however it ends. */
 export async function chatCommand(args: ChatArguments): Promise<number> {
   outliveOutput();
+  // In the list of processes a prompt is read by others, and `pkill -f` of words in it would end this process.
+  if (args.prompt !== undefined) process.title = "roocode";
   await requireInput(args.prompt);
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
   const surroundings = await offerLocal(await readSurroundings(process.cwd(), process.env, args));

@@ -2,8 +2,8 @@ import { shownAddress } from "../../platform/address.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { configuredServers, serverSurroundings } from "../../runtime/mcp.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
+import { plainText } from "../../tools/bash/plain-text.ts";
 import type { ConfiguredServer } from "../../tools/mcp/schema.ts";
-import { plainText } from "../../tools/shell-output.ts";
 
 type Output = (text: string) => void;
 type Options = { json: boolean; mcpConfig?: readonly string[] | undefined };

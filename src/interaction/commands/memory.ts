@@ -2,7 +2,7 @@ import { fileOf } from "../../memory/auto-memory/memory-store.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { openMemories } from "../../runtime/agent-memory.ts";
 import { readSurroundings } from "../../runtime/surroundings.ts";
-import { plainText } from "../../tools/shell-output.ts";
+import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { memoryLines } from "../memory-words.ts";
 

@@ -17,6 +17,8 @@ export type PrintArguments = GlobalFlags & {
   mcpConfig?: readonly string[] | undefined;
 };
 
+/** As a shell reports them. */
+const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 /** How long a pipe may be silent before the prompt goes out without it. */
 const SILENT_PIPE_MS = 3_000;
 
@@ -44,11 +46,16 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   const given = args.prompt ?? (await piped?.text) ?? "";
   if (!args.isStreamInput && given.trim() === "")
     throw new UserError('There is no prompt. Give one: roocode -p "question", or on standard input.');
+  // In the list of processes a prompt is read by others, and `pkill -f` of words in it would end this process.
+  if (args.prompt !== undefined) process.title = "roocode";
   const interrupt = new AbortController();
-  const onSignal = () => interrupt.abort();
-  process.once("SIGINT", onSignal);
-  process.once("SIGTERM", onSignal);
-  output.onLost(onSignal);
+  let signalled = 0;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => {
+      signalled ||= SIGNAL_CODES[signal];
+      interrupt.abort();
+    });
+  output.onLost(() => interrupt.abort());
   const surroundings = await readSurroundings(process.cwd(), process.env, args);
   let open = 0;
   await using session = await openSession(surroundings, {
@@ -83,8 +90,10 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     return printRun(session.agent.run({ message }, interrupt.signal), { ...options, isLater });
   };
   // Without await the session would be closed before the run has ended.
-  if (args.isStreamInput) return await (await import("./print-stream.ts")).printMessages(session, run, options, interrupt.signal);
-  return await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output));
+  const code = args.isStreamInput
+    ? await (await import("./print-stream.ts")).printMessages(session, run, options, interrupt.signal)
+    : await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output));
+  return code === SIGNAL_CODES.SIGINT && signalled > 0 ? signalled : code;
 }
 
 /** What was piped stands behind the prompt that was given; it is data, often of others, and has no voice of the system. */

@@ -12,7 +12,7 @@ import { type SearchHit, searchSession } from "../../memory/session-search.ts";
 import { isErrno } from "../../platform/files.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
-import { plainText } from "../../tools/shell-output.ts";
+import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { sessionName } from "../session-name.ts";
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive, stopTree } from "../../platform/process.ts";
+import { isAlive } from "../../platform/process.ts";
+import { stopTree } from "../../platform/process-tree.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { LEAD, type MemberStatus } from "../../protocol/team.ts";
 import { teamFolder } from "../../runtime/find-team.ts";

@@ -3,6 +3,7 @@ import { compactCommand } from "./compact.ts";
 import { contextCommand } from "./context.ts";
 import { costCommand } from "./cost.ts";
 import { forgetCommand } from "./forget.ts";
+import { jobsCommand } from "./jobs.ts";
 import { memoryCommand } from "./memory.ts";
 import { modeCommand } from "./mode.ts";
 import { modelCommand } from "./model.ts";
@@ -30,6 +31,7 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
   exit("exit"),
   forgetCommand,
   help,
+  jobsCommand,
   memoryCommand,
   modeCommand,
   modelCommand,

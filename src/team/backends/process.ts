@@ -3,7 +3,8 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { readTextOrUndefined } from "../../platform/files.ts";
-import { processStart, stopTree } from "../../platform/process.ts";
+import { processStart } from "../../platform/process.ts";
+import { stopTree } from "../../platform/process-tree.ts";
 import type { PaneBackend, TeammateInfo } from "../../protocol/team.ts";
 
 /** Resolves when the worker has reported ready; asks `isGone` meanwhile and rejects with what it says. */

@@ -1,4 +1,5 @@
-import { processStart, stopTree } from "../../platform/process.ts";
+import { processStart } from "../../platform/process.ts";
+import { stopTree } from "../../platform/process-tree.ts";
 import type { PaneBackend } from "../../protocol/team.ts";
 import type { UntilReady } from "./process.ts";
 import { TmuxClient } from "./tmux-client.ts";

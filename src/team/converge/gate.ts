@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { stopTree } from "../../platform/process.ts";
+import { checkEnvironment } from "../../platform/command-environment.ts";
+import { stopTree } from "../../platform/process-tree.ts";
 
 export type GateResult = { ok: boolean; output: string };
 export type GateRequest = { command: string; worktree: string; timeoutMs?: number };
@@ -13,7 +14,7 @@ const DRAIN_MS = 500;
 export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS }: GateRequest, signal: AbortSignal): Promise<GateResult> {
   const child = spawn("bash", ["--noprofile", "--norc", "-c", command], {
     cwd: worktree,
-    env: gateEnvironment(process.env),
+    env: checkEnvironment(process.env),
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -55,14 +56,4 @@ export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS }: Gat
 function clean(text: string): string {
   // biome-ignore lint/complexity/useRegexLiterals: an escape character in a literal is unreadable
   return text.replace(new RegExp("\u001b\\[[0-9;?]*[A-Za-z]", "g"), "").trim().slice(-TAIL);
-}
-
-const SECRET = /(^|_)(API_?KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/;
-const STEERS_PROGRAMS =
-  /^(BASH_ENV|ENV|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|ROOCODE_.*|BASH_FUNC_.*|TMUX.*)$/;
-
-/** No keys, nothing that makes shells, loaders or git do other things: the merged code of several agents runs here. */
-function gateEnvironment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(base).filter(([name]) => !SECRET.test(name) && !STEERS_PROGRAMS.test(name));
-  return { ...Object.fromEntries(kept), CI: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", TERM: "dumb" };
 }

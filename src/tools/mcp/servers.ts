@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CallToolResult, Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
-import { shellEnvironment } from "../builtin/bash.ts";
-import { plainText } from "../shell-output.ts";
+import { commandEnvironment } from "../../platform/command-environment.ts";
+import { plainText } from "../bash/plain-text.ts";
 import { expandServer } from "./expand.ts";
 import { type ListedTools, listTools, type RemoteTool } from "./list-tools.ts";
 import type { ConfiguredServer } from "./schema.ts";
@@ -109,7 +109,7 @@ function asChild(
   { cwd, env }: ServerSurroundings,
 ) {
   const { command, args } = config;
-  return new StdioTransport({ command, args, cwd: resolve(cwd, config.cwd ?? "."), env: shellEnvironment(env, config.env) });
+  return new StdioTransport({ command, args, cwd: resolve(cwd, config.cwd ?? "."), env: commandEnvironment(env, config.env) });
 }
 
 function overHttp(url: string, headers: Record<string, string>) {

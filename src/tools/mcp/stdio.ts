@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
-import { stopTree } from "../../platform/process.ts";
+import { stopTree } from "../../platform/process-tree.ts";
 
 /** How long a server may take to end by itself once its input is closed, and again after TERM. */
 const GRACE_MS = 500;

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { commandEnvironment } from "../../../src/platform/command-environment.ts";
 import { addWorktree, furnishWorktree } from "../../../src/platform/worktree.ts";
 import type { LoopComplete } from "../../../src/protocol/agent.ts";
 import { LEAD, type TeamBus, type TeamStep } from "../../../src/protocol/team.ts";
@@ -9,7 +10,8 @@ import { createMemoryTeam } from "../../../src/team/bus/memory.ts";
 import { type ConvergeOptions, converge, type IntegratorJob } from "../../../src/team/converge/converge.ts";
 import type { ConvergeReport } from "../../../src/team/converge/report.ts";
 import { memberBranch } from "../../../src/team/member-name.ts";
-import { bashTool, ShellState, shellEnvironment } from "../../../src/tools/builtin/bash.ts";
+import { ShellState } from "../../../src/tools/bash/shell-state.ts";
+import { bashTool } from "../../../src/tools/builtin/bash.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { sampleMember, sampleTeam } from "../bus/sample-team.ts";
 
@@ -115,7 +117,7 @@ export async function teamGround({
 
 async function runScript(script: Script, job: IntegratorJob, signal: AbortSignal, outputFolder: string): Promise<LoopComplete> {
   const state = new ShellState(job.worktree);
-  const tool = job.guard(bashTool(state, { outputFolder, env: shellEnvironment(process.env) }));
+  const tool = job.guard(bashTool(state, { outputFolder, env: commandEnvironment(process.env) }));
   let calls = 0;
   const bash = async (command: string): Promise<Said> => {
     calls += 1;

@@ -3,23 +3,26 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { processStart } from "../../src/platform/process.ts";
-import { resultText, type ToolResult } from "../../src/protocol/tool.ts";
-import { bashTool, ShellState, shellEnvironment } from "../../src/tools/builtin/bash.ts";
-import { eventually } from "../support/eventually.ts";
-import { tempFolder } from "../support/temp.ts";
+import { commandEnvironment } from "../../../src/platform/command-environment.ts";
+import { processStart } from "../../../src/platform/process.ts";
+import { resultText, type ToolResult } from "../../../src/protocol/tool.ts";
+import { ShellState } from "../../../src/tools/bash/shell-state.ts";
+import { bashTool } from "../../../src/tools/builtin/bash.ts";
+import { eventually } from "../../support/eventually.ts";
+import { tempFolder } from "../../support/temp.ts";
 
 async function shell() {
   const folder = await tempFolder();
   const state = new ShellState(folder.path);
-  const tool = bashTool(state, { outputFolder: join(folder.path, "out"), env: shellEnvironment(process.env) });
+  const tool = bashTool(state, { outputFolder: join(folder.path, "out"), env: commandEnvironment(process.env) });
   let number = 0;
   return {
     path: folder.path,
     state,
     run(command: string, more: object = {}, signal = new AbortController().signal): Promise<ToolResult> {
       number += 1;
-      return tool.run(tool.parse({ command, ...more }), { cwd: folder.path, callId: `c${number}`, signal, progress: () => undefined });
+      const context = { cwd: folder.path, callId: `c${number}`, signal, progress: () => undefined };
+      return tool.run(tool.parse({ command, ...more }), context).finally(() => state.settle());
     },
     async [Symbol.asyncDispose]() {
       await state[Symbol.asyncDispose]();
@@ -36,23 +39,29 @@ describe("Bash", () => {
   test("output that finds no room on the disk ends neither the command nor the process, and the model is told", async () => {
     await using folder = await tempFolder();
     const script = `
-      import { bashTool, ShellState } from ${JSON.stringify(new URL("../../src/tools/builtin/bash.ts", import.meta.url).href)};
+      import { ShellState } from ${JSON.stringify(new URL("../../../src/tools/bash/shell-state.ts", import.meta.url).href)};
+      import { bashTool } from ${JSON.stringify(new URL("../../../src/tools/builtin/bash.ts", import.meta.url).href)};
       const state = new ShellState(${JSON.stringify(folder.path)});
       const tool = bashTool(state, { outputFolder: ${JSON.stringify(join(folder.path, "out"))}, env: process.env });
       const context = { cwd: "/", callId: "c", signal: new AbortController().signal, progress: () => undefined };
       const result = await tool.run(tool.parse({ command: "seq 1 50000; echo the end" }), context);
-      console.log(result.content[0].text);`;
+      console.log(result.content[0].text);
+      await state[Symbol.asyncDispose]();`;
     const file = join(folder.path, "run.mjs");
     await writeFile(file, script);
     const command = ["-c", 'ulimit -S -f 20; exec "$@"', "bash", process.execPath, "--import", "tsx", file];
-    const { stdout } = await promisify(execFile)("bash", command, { cwd: decodeURIComponent(new URL("../..", import.meta.url).pathname) });
+    const { stdout } = await promisify(execFile)("bash", command, {
+      cwd: decodeURIComponent(new URL("../../..", import.meta.url).pathname),
+    });
     expect(stdout).toContain("could not be saved (EFBIG");
     expect(stdout).toContain("the end");
   });
 
   test("gives output and exit code; cd is kept, variables are not", async () => {
     await using sh = await shell();
-    expect(await sh.run("mkdir -p a/b && cd a/b && X=1 && echo hi")).toMatchObject({ content: [{ text: "hi" }] });
+    expect(await sh.run("mkdir -p a/b && cd a/b && X=1 && echo hi")).toMatchObject({
+      content: [{ text: `hi\n[working folder: ${sh.path}/a/b]` }],
+    });
     expect(resultText(await sh.run("pwd; echo [$X]"))).toBe(`${sh.path}/a/b\n[]`);
     const failed = await sh.run("echo oops >&2; exit 3");
     expect(failed).toMatchObject({ isError: true, content: [{ text: "oops\n[exit code 3]" }] });
@@ -88,7 +97,7 @@ describe("Bash", () => {
     expect(text.length).toBeLessThan(30_000);
     expect(text.startsWith("1\n2\n")).toBe(true);
     expect(text.endsWith("99999\n100000")).toBe(true);
-    expect(text).toMatch(/characters left out; the whole is in \S+ …\]/);
+    expect(text).toMatch(/bytes left out; the whole is in \S+ …\]/);
     const [name = ""] = await readdir(join(sh.path, "out"));
     expect((await readFile(join(sh.path, "out", name), "utf8")).split("\n")).toHaveLength(100_001);
   });
@@ -97,7 +106,7 @@ describe("Bash", () => {
     expect(resultText(await sh.run("printf '\\033[31mred\\033[0m\\033]0;title\\007\\a end'"))).toBe("red end");
   });
   test("keys of providers and what makes shells run other programs are not in its environment", () => {
-    const env = shellEnvironment({
+    const env = commandEnvironment({
       ANTHROPIC_API_KEY: "k",
       OPENAI_API_KEY: "k",
       BASH_ENV: "x",
@@ -117,16 +126,16 @@ describe("Bash", () => {
     const result = await running;
     expect(result.isError).toBeUndefined();
     expect(resultText(result)).toMatch(/The user sent this command to the background: it runs on as job-1/);
-    const job = sh.state.background.get("job-1");
+    const job = sh.state.jobs.get("job-1");
     await writeFile(join(sh.path, "go"), "");
-    await eventually(() => job?.exit === "0");
+    await eventually(() => job?.exit === "exit code 0");
     expect(await readFile(job?.outputPath ?? "", "utf8")).toBe("early\nlate\n");
     expect(sh.state.toBackground()).toBe(0);
   });
   test("a job in the background answers at once and ends with the session", async () => {
     const sh = await shell();
     const text = resultText(await sh.run("echo started; sleep 60", { run_in_background: true }));
-    const pid = Number(/process group (\d+)/.exec(text)?.[1]);
+    const pid = Number(/pid (\d+)/.exec(text)?.[1]);
     expect(processStart(pid)).toBeDefined();
     await sh[Symbol.asyncDispose]();
     expect(processStart(pid)).toBeUndefined();

@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { stopTree } from "../../platform/process-tree.ts";
+import type { BashOptions } from "./bash-options.ts";
+import { Pipes } from "./pipes.ts";
+import { ShellOutput } from "./shell-output.ts";
+import { type RunningCommand, startCommand } from "./start-command.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** Starts the commands of one agent, each marked, and ends at last what any of them left. */
+export class CommandStarter implements AsyncDisposable {
+  readonly #mark = `ROOCODE_COMMAND=${randomBytes(8).toString("hex")}.`;
+  readonly #pipes = new Pipes();
+  readonly #watchdog = new Watchdog(this.#mark);
+  #count = 0;
+
+  async start(
+    command: string,
+    cwd: string,
+    outputPath: string,
+    options: BashOptions,
+    onText?: (text: string) => void,
+  ): Promise<RunningCommand> {
+    this.#count += 1;
+    const output = new ShellOutput({ path: outputPath, mask: options.secretMasker?.(), onText });
+    return startCommand({ command, cwd, mark: `${this.#mark}${this.#count}`, options, output, pipe: await this.#pipes.take() });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#pipes.close();
+    await stopTree(undefined, undefined, this.#mark);
+    this.#watchdog.end();
+  }
+}
