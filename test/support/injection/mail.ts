@@ -69,6 +69,9 @@ export async function playMail({ given, repo, data }: Place, model: FakeModel, e
     const taskId = await claimedTask();
     const before = model.proxy.captures.length;
 
+    // The named sender has a key: a wrong code is refused for itself.
+    const keys = openMailKeys(layout);
+    await keys.own(LEAD);
     let leftOut = 0;
     for (const { name, uid, mode, text } of given.inboxRaw) {
       if (uid === "other" && process.getuid?.() !== 0) {
@@ -82,7 +85,6 @@ export async function playMail({ given, repo, data }: Place, model: FakeModel, e
       if (uid === "other") await chown(aside, 12_345, 12_345);
       await moveInto(aside, name);
     }
-    const keys = openMailKeys(layout);
     for (const [index, { from, ...body }] of given.inboxFrom.entries()) {
       const seq = index + 1;
       const envelope = { version: 1, id: `${from}.1.${seq}`, epoch: 1, seq, from, to: self, at: new Date().toISOString(), body };
