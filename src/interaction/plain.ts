@@ -134,7 +134,8 @@ export class PlainScreen {
     for (;;) {
       // Keys that were hit before the question stood there are no answer to it.
       this.#questions.forgetTyped();
-      const answer = await this.ask(`${what} — ${decision.reason}\n  [y]es [n]o${always} > `, signal);
+      const detail = decision.detail ? `\n${indent(decision.detail, "    ")}` : "";
+      const answer = await this.ask(`${what} — ${decision.reason}${detail}\n  [y]es [n]o${always} > `, signal);
       switch (answer?.trim().toLowerCase()) {
         case undefined:
           return undefined;

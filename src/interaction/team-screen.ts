@@ -76,6 +76,8 @@ export function stepText(step: TeamStep): string | undefined {
       return `${step.from} → ${step.to}: ${step.summary}`;
     case "task":
       return `Task ${step.id} ${step.status}${step.owner ? ` (${step.owner})` : ""}: ${step.subject}`;
+    case "mail_rejected":
+      return `${step.name} set aside ${step.file}: ${step.reason}.`;
     case "idle":
       return `${step.name} is idle: ${step.reason}`;
     case "dead":

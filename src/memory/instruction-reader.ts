@@ -16,7 +16,8 @@ export type IncludeRules = {
   /** False for secrets and protected files. */
   mayInclude: (path: string) => boolean;
 };
-type Place = { path: string; roots: readonly string[]; depth: number };
+/** `within`: the files that include this one, and itself. */
+type Place = { path: string; roots: readonly string[]; within: readonly string[] };
 
 /** Reads instruction files with what they include. Each file counts once for as long as the reader lives, by whatever name. */
 export class InstructionReader {
@@ -53,7 +54,7 @@ export class InstructionReader {
       return undefined;
     }
     this.#seen.add(identity(found));
-    const text = await this.#text({ path, roots, depth: 0 });
+    const text = await this.#text({ path, roots, within: [identity(found)] });
     return text ? `# ${path}\n\n${text}` : undefined;
   }
 
@@ -72,7 +73,7 @@ export class InstructionReader {
     return (await replaceIncludes(kept, (target, line) => this.#include(target, line, place))).trim();
   }
 
-  async #include(target: string, line: number, { path: from, roots, depth }: Place): Promise<string> {
+  async #include(target: string, line: number, { path: from, roots, within }: Place): Promise<string> {
     const leaveOut = (reason: string) => {
       this.notes.push(`${from}:${line}: "@include ${target}" is left out: ${reason}.`);
       return "";
@@ -83,12 +84,13 @@ export class InstructionReader {
     if (!found.isFile()) return leaveOut(`${path} is not a regular file`);
     if (!(await isBelow(await realpath(path), roots))) return leaveOut(`${path} is outside of ${roots.join(", ")}`);
     if (!this.#rules.mayInclude(path)) return leaveOut("secrets and protected files are never included");
-    // Once, so that a circle has an end.
+    if (within.includes(identity(found))) return leaveOut("it includes itself, by this or by way of others");
+    // What stands there already need not come twice.
     if (this.#seen.has(identity(found))) return "";
-    if (depth >= MAX_DEPTH) return leaveOut(`files include each other at most ${MAX_DEPTH} deep`);
+    if (within.length > MAX_DEPTH) return leaveOut(`files include each other at most ${MAX_DEPTH} deep`);
     if (this.#total >= MAX_TOTAL) return leaveOut(`instruction files have room for ${MAX_TOTAL} characters in all`);
     this.#seen.add(identity(found));
-    return this.#text({ path, roots, depth: depth + 1 });
+    return this.#text({ path, roots, within: [...within, identity(found)] });
   }
 }
 

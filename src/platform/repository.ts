@@ -16,11 +16,31 @@ export function findRepository(cwd: string): Repository | undefined {
     const gitFolder = gitFolderOf(join(folder, ".git"));
     if (gitFolder) {
       const head = read(join(gitFolder, "HEAD"))?.trim();
-      const common = read(join(gitFolder, "commondir"))?.trim();
-      const commonFolder = common ? resolve(gitFolder, common) : gitFolder;
-      return { top: folder, primary: dirname(commonFolder), branch: /^ref: refs\/heads\/(.+)$/.exec(head ?? "")?.[1] };
+      const branch = /^ref: refs\/heads\/(.+)$/.exec(head ?? "")?.[1];
+      return { top: folder, primary: primaryOf(folder, gitFolder) ?? folder, branch };
     }
     if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/**
+ * The checkout that a linked worktree belongs to. Anyone can write a pointer to somebody's repository, whose trust and settings would
+ * then count here: so that repository must name this worktree itself.
+ */
+function primaryOf(folder: string, gitFolder: string): string | undefined {
+  const common = read(join(gitFolder, "commondir"))?.trim();
+  if (!common) return undefined;
+  const commonFolder = real(resolve(gitFolder, common));
+  if (dirname(real(gitFolder)) !== join(commonFolder, "worktrees")) return undefined;
+  const back = read(join(gitFolder, "gitdir"))?.trim();
+  return back && real(resolve(gitFolder, back)) === join(folder, ".git") ? dirname(commonFolder) : undefined;
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
   }
 }
 

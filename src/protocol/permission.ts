@@ -15,6 +15,8 @@ export type PermissionDecision = {
   /** Where the rule stands: file and line. */
   source?: string;
   reason: string;
+  /** Beside the reason, for the person alone: it may hold words of others that no model should read. */
+  detail?: string;
   parts?: readonly string[];
   /** Of a file tool: where each of `access.paths` led when it was judged, links followed. The tool opens that, and nothing else. */
   resolved?: readonly string[];

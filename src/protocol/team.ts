@@ -159,6 +159,7 @@ export type TeamStep =
   | { type: "joined"; name: string; pid: number }
   | { type: "message"; from: string; to: string; summary: string; kind: TeamMessage["type"] }
   | { type: "task"; id: string; status: TeamTask["status"]; owner?: string; subject: string }
+  | { type: "mail_rejected"; name: string; file: string; reason: string; from?: string }
   | { type: "idle"; name: string; reason: string }
   | { type: "dead"; name: string; how: string }
   /** Before a branch is merged: what of it can run, or instruct an agent, by being merged, built or opened. */

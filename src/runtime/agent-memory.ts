@@ -27,17 +27,21 @@ export type AgentMemory = {
   wentBack(): void;
 };
 
-export function agentMemory(surroundings: Surroundings, root: string): AgentMemory {
+/** `isTrusted`: the person has accepted what the project brings; else its memories are not the project's word either. */
+export function agentMemory(surroundings: Surroundings, root: string, isTrusted: boolean): AgentMemory {
   const { projectRoot, home, data } = surroundings;
   const rules = { home, mayInclude: mayInclude(surroundings, root) };
   const seen = new Set<string>();
   const nested = new NestedInstructions(root, rules, seen);
   async function reminders(read: Set<string>): Promise<{ texts: string[]; notes: string[] }> {
     const instructions = await loadInstructions({ ...rules, projectRoot, userFile: data.instructions }, read);
-    const memories = await memoryReminder(memoryFolders(surroundings));
+    const memories = await memoryReminder(memoryFolders(surroundings).filter((folder) => isTrusted || !folder.isProject));
     return {
-      texts: [...(instructions?.text ? [instructionsReminder(instructions.text)] : []), ...(memories === undefined ? [] : [memories])],
-      notes: instructions?.notes ?? [],
+      texts: [
+        ...(instructions?.text ? [instructionsReminder(instructions.text)] : []),
+        ...(memories.text === undefined ? [] : [memories.text]),
+      ],
+      notes: [...(instructions?.notes ?? []), ...memories.notes],
     };
   }
   return {

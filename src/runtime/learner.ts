@@ -90,7 +90,7 @@ export class TurnLearner implements Learner {
   async #changes(words: TurnWords, signal: AbortSignal): Promise<string[]> {
     const { extractionRequest, readChanges } = await import("../memory/auto-memory/extract.ts");
     const model = this.#model();
-    const index = (await memoryReminder(memoryFolders(this.#surroundings))) ?? "";
+    const index = (await memoryReminder(memoryFolders(this.#surroundings))).text ?? "";
     // A key that was typed has gone to the model once; it need not go twice.
     const masked = { user: maskSecrets(words.user), assistant: maskSecrets(words.assistant) };
     const message = await this.#ask(model, extractionRequest(model.model, model.maxOutputTokens, masked, index), signal);

@@ -1,48 +1,63 @@
 import { resolve } from "node:path";
-import { exists, readTextOrUndefined } from "../platform/files.ts";
+import { readOddFile, readTextOrUndefined } from "../platform/files.ts";
 import { packageVersion } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { Tool } from "../protocol/tool.ts";
+import type { ForeignTools } from "../safety/authorize.ts";
 import { maskSecrets } from "../safety/secrets.ts";
 import type { ConfiguredServer, ConfiguredServers } from "../tools/mcp/schema.ts";
 import type { ServerSurroundings } from "../tools/mcp/servers.ts";
+import type { ProjectWish } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export type SessionMcp = AsyncDisposable & {
   tools: readonly Tool[];
   status: { name: string; status: "connected" | "failed" }[];
   notes: string[];
+  /** Absent without a server. */
+  foreignTools?: ForeignTools;
 };
 
-/** Starts the servers that the person configured and waits for all of them, at most ten seconds. Without one, nothing loads. */
+/**
+ * Starts the servers that the person configured, and the project's once it is trusted, and waits for all of them, at most ten seconds.
+ * Without one, nothing loads.
+ */
 export async function startMcp(surroundings: Surroundings, configFiles: readonly string[]): Promise<SessionMcp> {
   const { servers: configured, problems } = await configuredServers(surroundings, configFiles);
-  const notes = [...problems, ...(await projectNote(surroundings, configFiles))];
+  const notes = [...problems];
   if (configured.length === 0) return { tools: [], status: [], notes, [Symbol.asyncDispose]: async () => undefined };
-  const [{ openServers }, { mcpTools }] = await Promise.all([import("../tools/mcp/servers.ts"), import("../tools/mcp/as-tool.ts")]);
+  const [{ openServers }, { mcpTools }, { foreignTools }] = await Promise.all([
+    import("../tools/mcp/servers.ts"),
+    import("../tools/mcp/as-tool.ts"),
+    import("./foreign-tools.ts"),
+  ]);
   const opened = await openServers(configured, serverSurroundings(surroundings));
   const names = configured.map((server) => server.name);
   const there = new Set(opened.servers.map((server) => server.name));
+  const tools = mcpTools(opened.servers, names, maskSecrets);
   return {
-    tools: mcpTools(opened.servers, names, maskSecrets),
+    tools,
+    foreignTools: foreignTools(tools, surroundings.data.trust),
     status: names.map((name) => ({ name, status: there.has(name) ? "connected" : "failed" })),
     notes: [...notes, ...opened.notes],
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };
 }
 
-/** Those of the user's settings and of files given by the person; of two with one name the later counts. */
-export async function configuredServers(
-  { settings, data, cwd }: Pick<Surroundings, "settings" | "data" | "cwd">,
-  configFiles: readonly string[],
-): Promise<ConfiguredServers> {
-  if (settings.mcpServers === undefined && configFiles.length === 0) return { servers: [], problems: [] };
+/**
+ * Those of a trusted project, of the user's settings and of files given by the person; of two with one name the later counts, so
+ * a project takes no name from the person's own.
+ */
+export async function configuredServers(surroundings: Surroundings, configFiles: readonly string[]): Promise<ConfiguredServers> {
+  const { settings, data, cwd } = surroundings;
+  const { wished, problems } = await projectServers(surroundings);
+  if (wished.length === 0 && settings.mcpServers === undefined && configFiles.length === 0) return { servers: [], problems };
   const { readServers } = await import("../tools/mcp/schema.ts");
-  const own = readServers(settings.mcpServers, data.config);
+  const own = [...wished, { raw: settings.mcpServers, source: data.config }].map(({ raw, source }) => readServers(raw, source));
   const given = await Promise.all(configFiles.map((file) => readConfigFile(resolve(cwd, file), file, readServers)));
-  const byName = new Map([...own.servers, ...given.flat()].map((server) => [server.name, server]));
-  return { servers: [...byName.values()], problems: own.problems };
+  const byName = new Map([...own.flatMap(({ servers }) => servers), ...given.flat()].map((server) => [server.name, server]));
+  return { servers: [...byName.values()], problems: [...problems, ...own.flatMap((each) => each.problems)] };
 }
 
 export function serverSurroundings({ cwd, env }: Pick<Surroundings, "cwd" | "env">): ServerSurroundings {
@@ -72,9 +87,31 @@ function parseJson(text: string, shown: string): unknown {
   }
 }
 
-/** What a repository brings along would run as the person who opens it. */
-async function projectNote({ projectRoot, cwd }: Surroundings, configFiles: readonly string[]): Promise<string[]> {
+/** What a repository brings along would run as the person who opens it: a server starts once exactly that was accepted. */
+async function projectServers(surroundings: Surroundings): Promise<{ wished: ProjectWish["servers"]; problems: string[] }> {
+  const { projectRoot, projectWish } = surroundings;
   const { mcp } = projectPaths(projectRoot);
-  if (configFiles.some((file) => resolve(cwd, file) === mcp) || !(await exists(mcp))) return [];
-  return [`${mcp}: a project's servers are not started. To start them: --mcp-config ${mcp}`];
+  const { text } = await readOddFile(mcp);
+  if (text === undefined && projectWish.servers.length === 0) return { wished: [], problems: [] };
+  const shared = sharedServers(text, mcp);
+  const [{ projectRules }, { serverItem }] = await Promise.all([import("./permissions.ts"), import("./project-items.ts")]);
+  const { isTrusted, items } = await projectRules(surroundings);
+  if (!isTrusted) return { wished: [], problems: shared.problems };
+  const isAccepted = ([name, server]: [string, unknown]) => items.includes(serverItem(name, server));
+  const wished = [...shared.wished, ...projectWish.servers].map(({ raw, source }) => ({
+    raw: typeof raw === "object" && raw !== null ? Object.fromEntries(Object.entries(raw).filter(isAccepted)) : raw,
+    source,
+  }));
+  return { wished, problems: shared.problems };
+}
+
+function sharedServers(text: string | undefined, path: string): { wished: ProjectWish["servers"]; problems: string[] } {
+  if (text === undefined) return { wished: [], problems: [] };
+  try {
+    const content = parseJson(text, path);
+    const raw = typeof content === "object" && content !== null && "mcpServers" in content ? content.mcpServers : undefined;
+    return { wished: raw === undefined ? [] : [{ raw, source: path }], problems: [] };
+  } catch (error) {
+    return { wished: [], problems: [error instanceof Error ? error.message : String(error)] };
+  }
 }

@@ -5,6 +5,6 @@ import type { Surroundings } from "./surroundings.ts";
 /** The person's first, then the project's; one where both are the same. */
 export function memoryFolders({ data, projectRoot }: Surroundings): MemoryFolder[] {
   const user = { path: data.memory, below: data.root };
-  const project = { path: projectPaths(projectRoot).memory, below: projectRoot };
+  const project = { path: projectPaths(projectRoot).memory, below: projectRoot, isProject: true };
   return user.path === project.path ? [user] : [user, project];
 }

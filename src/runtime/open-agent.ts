@@ -121,7 +121,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
-  const memory = agentMemory(surroundings, request.root);
+  const memory = agentMemory(surroundings, request.root, permissions.isTrusted);
   const tools = memory.watched(
     request.tools({ shell, bash, web: { mayBePrivate: permissions.namesHost }, mail, mayShow: permissions.mayShow }),
   );

@@ -84,6 +84,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     preserve: async () => planMode.now(mode),
     isUndoable: true,
+    ...(mcp.foreignTools ? { scope: { foreignTools: mcp.foreignTools } } : {}),
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {

@@ -2,13 +2,13 @@ import { projectPaths } from "../platform/paths.ts";
 import type { AskHuman, Authorize, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import type { MayShow } from "../protocol/tool.ts";
 import { auditFile } from "../safety/audit.ts";
-import { createAuthorize, createMayShow } from "../safety/authorize.ts";
+import { createAuthorize, createMayShow, type ForeignTools } from "../safety/authorize.ts";
 import { narrowestRules } from "../safety/narrowest-rule.ts";
 import { addLocalRules, ruleReader } from "../safety/rule-files.ts";
 import type { RuleSet } from "../safety/rules.ts";
 import { maskSecrets } from "../safety/secrets.ts";
-import { isTrusted as isTrustedFolder, trustFolder } from "../safety/trust.ts";
 import { memoryFolders } from "./memory-folders.ts";
+import { projectTrust, untrustedText } from "./project-trust.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** What a team adds to an agent's permissions. */
@@ -19,6 +19,8 @@ export type PermissionScope = {
   /** Folders beside the root that file tools may use. */
   extraRoots?: readonly string[];
   auditPath?: string;
+  /** Of servers: an approval holds for them as they are. */
+  foreignTools?: ForeignTools;
 };
 
 export type PermissionOptions = PermissionScope & {
@@ -43,6 +45,8 @@ export type Permissions = {
   alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
   /** Writes them into the project's local settings; `root` is that of the agent who asked, where it is another one. */
   writeAlways: (request: PermissionRequest, decision: PermissionDecision, root?: string) => Promise<void>;
+  /** The person has accepted what the project brings. */
+  isTrusted: boolean;
   warnings: string[];
 };
 
@@ -73,6 +77,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     authorize: createAuthorize({
       context,
       ...(options.askHuman ? { askHuman: options.askHuman } : {}),
+      ...(options.foreignTools ? { foreignTools: options.foreignTools } : {}),
       record: auditFile(options.auditPath ?? data.audit),
       writeAlways: (found) => addLocalRules(localConfig, found),
     }),
@@ -91,6 +96,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       const found = narrowest(request, decision);
       return found.length > 0 ? found.join(", ") : undefined;
     },
+    isTrusted,
     writeAlways: (request, decision, root) => addLocalRules(localConfig, narrowest(request, decision, root)),
     warnings,
   };
@@ -100,6 +106,8 @@ export type ProjectRules = {
   /** Of all three levels, read anew at each call. */
   rules: () => Promise<RuleSet>;
   isTrusted: boolean;
+  /** What the project brings that needs trust. */
+  items: readonly string[];
   addDirs: readonly string[];
   warnings: string[];
 };
@@ -110,27 +118,20 @@ export async function projectRules(surroundings: Surroundings): Promise<ProjectR
   const { config, localConfig } = projectPaths(projectRoot);
   const rules = ruleReader({ user: data.config, project: config, local: localConfig, isLocalForeign });
   const first = await rules();
-  const { isTrusted, warnings } = await trustOf(first, surroundings);
+  const { isTrusted, items } = await projectTrust(surroundings, first);
+  const accepted = new Set(items);
   return {
-    rules,
+    // What the files allow from now on was never shown to anybody.
+    rules: async () => {
+      const set = await rules();
+      const counting = set.rules.filter(
+        ({ level, effect, text }) => level !== "project" || effect !== "allow" || accepted.has(`allow ${text}`),
+      );
+      return { ...set, rules: counting };
+    },
     isTrusted,
+    items,
     addDirs: isTrusted ? [...addDirs.own, ...addDirs.project] : addDirs.own,
-    warnings: [...first.warnings, ...warnings],
-  };
-}
-
-/** A project's allow rules, folders and check count once the person has accepted exactly these. */
-async function trustOf(
-  rules: RuleSet,
-  { data, projectRoot, flags, addDirs, projectCheck }: Surroundings,
-): Promise<{ isTrusted: boolean; warnings: string[] }> {
-  const allowed = rules.rules.filter((rule) => rule.level === "project" && rule.effect === "allow").map((rule) => rule.text);
-  const check = projectCheck === undefined ? [] : [`team.check ${projectCheck}`];
-  const items = [...allowed, ...addDirs.project.map((folder) => `addDirs ${folder}`), ...check];
-  if (flags.trust && items.length > 0) await trustFolder(data.trust, projectRoot, items);
-  if (await isTrustedFolder(data.trust, projectRoot, items)) return { isTrusted: true, warnings: [] };
-  return {
-    isTrusted: false,
-    warnings: [`This folder is not trusted: what its settings allow is off (${items.join(", ")}). Accept them with --trust.`],
+    warnings: isTrusted ? [...first.warnings] : [...first.warnings, untrustedText(items)],
   };
 }

@@ -9,6 +9,7 @@ import { openFileBus } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { converge } from "../team/converge/converge.ts";
 import type { LeadEnd } from "../team/lead.ts";
+import { onRejectedMail } from "../team/rejected-mail.ts";
 import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
 import { spentText } from "./cost-text.ts";
 import { INTEGRATOR, integratorsSpent, runIntegrator } from "./integrator.ts";
@@ -51,7 +52,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   await using bus = await openFileBus({
     teamFolder: folder,
     self: { name: LEAD, epoch: 1 },
-    onBad: ({ file, reason }) => screen.note(`Set aside ${file}: ${reason}.`),
+    onBad: onRejectedMail({ self: LEAD, onStep, onProblem: screen.note, mailbox: () => bus.mailbox }),
   });
   const backend = makeBackend({
     kind: run.choice.kind,
@@ -189,7 +190,8 @@ function showStep(line: string, screen: TeamScreen, denied: Set<string>): void {
   }
   if (agent === LEAD || agent === INTEGRATOR) return;
   if (event.type === "retry") screen.note(`${agent}: ${retryText(event)}`);
-  if (event.type === "task" || event.type === "joined" || (event.type === "message" && "from" in event)) screen.step(event);
+  if (event.type === "task" || event.type === "joined" || event.type === "mail_rejected" || (event.type === "message" && "from" in event))
+    screen.step(event);
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -36,5 +36,5 @@ export const SettingsSchema = z.looseObject({
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
-  "model" | "fallbackModel" | "providers" | "permissionMode" | "addDirs" | "tools" | "mcpServers" | "team" | "autoMemory"
+  "model" | "fallbackModel" | "providers" | "permissionMode" | "addDirs" | "tools" | "hooks" | "mcpServers" | "team" | "autoMemory"
 >;

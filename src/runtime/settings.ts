@@ -5,8 +5,22 @@ const WITHOUT_EFFECT = ["hooks", "sandbox", "enableVerificationAgent"];
 
 /** `isLocalForeign`: the local file came with the repository, so it is the project's word, not the person's. */
 export type SettingsFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };
-/** Folders and a check that the project asks for count once it is trusted. */
-export type LoadedSettings = { settings: Settings; projectDirs: string[]; projectCheck?: string; warnings: string[] };
+/** What a project brings that runs or loosens, as it stands in its files. */
+export type ProjectWish = {
+  hooks: unknown[];
+  servers: { raw: unknown; source: string }[];
+  /** What no project may choose, trusted or not; for the person to see. */
+  ignored: string[];
+};
+/** Folders, a check and all else that the project asks for count once it is trusted. */
+export type LoadedSettings = {
+  settings: Settings;
+  projectDirs: string[];
+  projectCheck?: string;
+  projectWish: ProjectWish;
+  warnings: string[];
+};
+type Asked = { addDirs?: string[]; check?: string; hooks?: unknown; mcpServers?: unknown; mode?: string };
 export const SETTINGS_LEVELS = ["user", "project", "local"] as const;
 export type SettingsLevel = (typeof SETTINGS_LEVELS)[number];
 /** `text` is what stands in the file. */
@@ -14,11 +28,12 @@ type Level = { settings: Settings; warnings: string[]; text?: string };
 
 /**
  * Merges the levels, the later over the earlier, key by key; `tools` and `team` field by field. A file that does not parse is
- * left out and named with its line. A project can't choose `bypassPermissions`, a provider, where requests go or what is started.
+ * left out and named with its line. A project can't choose `bypassPermissions`, a provider or where requests go.
  */
 export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings> {
   const warnings: string[] = [];
   const projectDirs: string[] = [];
+  const projectWish: ProjectWish = { hooks: [], servers: [], ignored: [] };
   let projectCheck: string | undefined;
   let settings: Settings = {};
   for (const level of SETTINGS_LEVELS) {
@@ -26,33 +41,38 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
     warnings.push(...read.warnings);
     projectDirs.push(...(asked.addDirs ?? []));
     projectCheck = asked.check ?? projectCheck;
+    if (asked.hooks !== undefined) projectWish.hooks.push(asked.hooks);
+    if (asked.mcpServers !== undefined) projectWish.servers.push({ raw: asked.mcpServers, source: files[level] });
+    if (asked.mode !== undefined) projectWish.ignored.push(`mode ${asked.mode}`);
     settings = { ...settings, ...own, tools: { ...settings.tools, ...own.tools }, team: { ...settings.team, ...own.team } };
   }
-  return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), warnings };
+  return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), projectWish, warnings };
 }
 
 /** What one level may say; `asked` is what the project wants and counts once it is trusted. */
-export async function settingsOf(
-  files: SettingsFiles,
-  level: SettingsLevel,
-): Promise<Level & { asked: { addDirs?: string[]; check?: string } }> {
+export async function settingsOf(files: SettingsFiles, level: SettingsLevel): Promise<Level & { asked: Asked }> {
   const { settings: own, ...read } = await readLevel(files[level]);
   const warnings = [...read.warnings];
+  const asked: Asked = {};
   if (level !== "user") {
     if (own.providers) warnings.push(`${files[level]}: "providers" counts in the user's own settings only; it is ignored here.`);
     delete own.providers;
-    if (own.mcpServers) warnings.push(`${files[level]}: "mcpServers" counts in the user's own settings only; it is ignored here.`);
+    // A command that starts with the session: also in the local file it is run only after the person saw it.
+    if (own.mcpServers !== undefined) asked.mcpServers = own.mcpServers;
     delete own.mcpServers;
     if (own.permissionMode === "bypassPermissions") {
       warnings.push(`${files[level]}: a project can't choose bypassPermissions; it is ignored.`);
+      asked.mode = own.permissionMode;
       delete own.permissionMode;
     }
   }
-  if (level === "user" || (level === "local" && !files.isLocalForeign)) return { ...read, settings: own, warnings, asked: {} };
+  if (level === "user" || (level === "local" && !files.isLocalForeign)) return { ...read, settings: own, warnings, asked };
   // It may ask for less, not for requests that the person has turned off.
   if (own.autoMemory) delete own.autoMemory;
   const { addDirs, team: { check, ...team } = {}, ...rest } = own;
-  const asked = { ...(addDirs ? { addDirs } : {}), ...(check === undefined ? {} : { check }) };
+  if (addDirs) asked.addDirs = addDirs;
+  if (check !== undefined) asked.check = check;
+  if (own.hooks !== undefined) asked.hooks = own.hooks;
   return { ...read, settings: own.team ? { ...rest, team } : rest, warnings, asked };
 }
 

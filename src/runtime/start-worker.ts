@@ -18,6 +18,7 @@ import { runGate } from "../team/converge/gate.ts";
 import { commandMark } from "../team/left-commands.ts";
 import { MailReader } from "../team/mail-reader.ts";
 import { PermissionRelay } from "../team/permission-relay.ts";
+import { onRejectedMail } from "../team/rejected-mail.ts";
 import { TeamLog } from "../team/team-log.ts";
 import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
@@ -52,12 +53,16 @@ export async function startWorker(
 ): Promise<WorkerEnd> {
   const self = boot.name;
   const process = selfIdentity();
-  await using bus = await openFileBus({ teamFolder: boot.teamFolder, self: { name: self, epoch: boot.epoch } });
+  const log = new TeamLog(boot.teamFolder, screen.note);
+  await using bus = await openFileBus({
+    teamFolder: boot.teamFolder,
+    self: { name: self, epoch: boot.epoch },
+    onBad: onRejectedMail({ self, onStep: (step) => log.add(self, step), onProblem: screen.note, mailbox: () => bus.mailbox }),
+  });
   const team = await bus.roster.read();
   const info = team.members.find((member) => member.name === self);
   if (!info || info.epoch !== boot.epoch) throw new UserError(`${self} is not expected in team "${boot.team}" any more.`);
 
-  const log = new TeamLog(boot.teamFolder, screen.note);
   const surroundings = await readSurroundings(info.worktreePath, boot.env, {
     permissionMode: boot.permissionMode,
     trust: boot.trust,

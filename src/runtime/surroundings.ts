@@ -7,7 +7,7 @@ import { type DataPaths, dataPaths, projectPaths } from "../platform/paths.ts";
 import { findRepository, type Repository } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings, type ProjectWish } from "./settings.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** Global flags; they beat the environment, which beats settings. */
@@ -40,6 +40,8 @@ export type Surroundings = {
   addDirs: { own: readonly string[]; project: readonly string[] };
   /** Command by which the project wants a team's result checked. */
   projectCheck?: string;
+  /** What the project brings beside these that runs or loosens. */
+  projectWish: ProjectWish;
   warnings: string[];
   flags: GlobalFlags;
 };
@@ -55,7 +57,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
   const project = projectPaths(projectRoot);
   const { localConfig } = project;
   const isLocalForeign = repository !== undefined && (await exists(localConfig)) && (await isTracked(projectRoot, localConfig));
-  const { settings, projectDirs, projectCheck, warnings } = await loadSettings({
+  const { settings, projectDirs, projectCheck, projectWish, warnings } = await loadSettings({
     user: data.config,
     project: project.config,
     local: localConfig,
@@ -78,6 +80,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
     isLocalForeign,
     addDirs,
     ...(projectCheck === undefined ? {} : { projectCheck }),
+    projectWish,
     warnings: readOnly === undefined ? warnings : [`${readOnly} Nothing of a session is kept until then.`, ...warnings],
     flags,
   };

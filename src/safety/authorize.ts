@@ -3,10 +3,11 @@ import type { MayShow } from "../protocol/tool.ts";
 import { auditLine, type Recorder } from "./audit.ts";
 import { decide, mayShowFiles } from "./decide.ts";
 import { gitConfigReader } from "./git-config.ts";
-import type { DecisionContext } from "./layer-votes.ts";
+import { type DecisionContext, join } from "./layer-votes.ts";
 import { denyUnanswered, narrowestRules } from "./narrowest-rule.ts";
 import { DISK, type TeamPlace } from "./path-sandbox.ts";
 import { parseRuleBody, type Rule, type RuleSet } from "./rules.ts";
+import type { ToolChange } from "./tool-approvals.ts";
 
 type AuthorizeContext = {
   /** What the agent may work in; absolute. */
@@ -36,9 +37,18 @@ export type AuthorizeParts = {
   askHuman?: AskHuman;
   /** One line for every decision. */
   record?: Recorder;
+  /** For tools of servers, which are allowed as they are: a change since then is put to the person in every mode. */
+  foreignTools?: ForeignTools;
   /** Takes the rules (without their effect) that "always" allows, for the local settings. */
   writeAlways?: (rules: readonly string[]) => Promise<void>;
   now?: () => Date;
+};
+
+export type ForeignTools = {
+  /** Undefined for RooCode's own. */
+  changeOf(tool: string): Promise<ToolChange | undefined>;
+  /** The call was allowed, so the tool is as it is now. */
+  approve(tool: string): Promise<void>;
 };
 
 /** Part of the reason of a denial that a person might have answered otherwise. */
@@ -52,13 +62,23 @@ export function createMayShow(agent: string, context: AuthorizeContext): MayShow
 }
 
 /** The five layers in order: what the first four leave open is put to the person. */
-export function createAuthorize({ context, askHuman, record, writeAlways, now = () => new Date() }: AuthorizeParts): Authorize {
+export function createAuthorize({
+  context,
+  askHuman,
+  record,
+  foreignTools,
+  writeAlways,
+  now = () => new Date(),
+}: AuthorizeParts): Authorize {
   const gitIsSafe = gitConfigReader();
   const granted = grantedRules(context);
 
   return async (request, signal) => {
-    const decided = await decide(request, await decisionContext(context, granted, gitIsSafe));
+    const byLayers = await decide(request, await decisionContext(context, granted, gitIsSafe));
+    const change = await foreignTools?.changeOf(request.tool);
+    const decided = change ? (join([byLayers, changedTool(change)]) ?? byLayers) : byLayers;
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
+    if (final.decision === "allow") await foreignTools?.approve(request.tool);
     const { session, root, mode } = context;
     await record?.(auditLine(request, decided, final, { session, cwd: cwdOf(context), root, mode: mode() }, now()));
     return final;
@@ -78,6 +98,10 @@ export function createAuthorize({ context, askHuman, record, writeAlways, now = 
       reason: answer === "always" ? "the person allowed it for good" : "the person allowed it once",
     };
   }
+}
+
+function changedTool({ reason, difference }: ToolChange): PermissionDecision {
+  return { decision: "ask", sticky: true, layer: "rule", reason, detail: difference };
 }
 
 function grantedRules(context: AuthorizeContext): Rule[] {

@@ -11,9 +11,9 @@ export function narrowestRules(
 ): string[] {
   if (tool === "Bash") return commandRules(access.subject.trim(), asked);
   if (tool === "WebFetch") return [webRule(access.subject) ?? []].flat();
-  if (access.kind !== "read" && access.kind !== "write") return [tool];
-  // A sticky file asks each time: no rule stands for a person there.
+  // A sticky file or a changed tool of a server asks each time: no rule stands for a person there.
   if (asked.sticky) return [];
+  if (access.kind !== "read" && access.kind !== "write") return [tool];
   const name = WRITE_TOOLS.includes(tool) ? "Edit" : tool;
   return (access.paths ?? []).map((path) => `${name}(${pathPattern(path, place)})`);
 }

@@ -1,6 +1,7 @@
 import type { Pending } from "../protocol/agent.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
 import { type Envelope, LEAD, type TeamMessage } from "../protocol/team.ts";
+import { wrongRole } from "./mail-roles.ts";
 
 /** What `worker.ts` and the lead act on themselves; a model sees such a message only where they hand it on. */
 const PROTOCOL_TYPES = [
@@ -15,21 +16,6 @@ const PROTOCOL_TYPES = [
 type ProtocolType = (typeof PROTOCOL_TYPES)[number];
 type ProtocolBody = Extract<TeamMessage, { type: ProtocolType }>;
 export type ProtocolEnvelope = Envelope & { body: ProtocolBody };
-
-/** Who may send what: "down" from the lead (or the human at its terminal) only, "up" to the lead only. */
-const DIRECTION: Record<TeamMessage["type"], "any" | "down" | "up"> = {
-  message: "any",
-  status_update: "any",
-  task_assignment: "down",
-  shutdown_request: "down",
-  plan_approval_response: "down",
-  permission_response: "down",
-  idle_notification: "up",
-  shutdown_response: "up",
-  plan_approval_request: "up",
-  permission_request: "up",
-  permission_settled: "up",
-};
 
 export type SortedMail = {
   /** For the loop: the text, and the ids to acknowledge once the text is in the transcript. */
@@ -73,16 +59,6 @@ export function sortMail(unread: readonly Envelope[], self: string, seen: Readon
 /** Whether mail is a reason to call an idle agent's model or to act. A status update never is. */
 export function wakes(envelope: Envelope, self: string): boolean {
   return envelope.body.type !== "status_update" && wrongRole(envelope, self) === undefined;
-}
-
-/** Undefined when the sender may send this to `self`. */
-function wrongRole(envelope: Envelope, self: string): string | undefined {
-  const { from, body } = envelope;
-  if (from === self) return `${self} does not write to itself`;
-  const direction = DIRECTION[body.type];
-  if (direction === "down" && from !== LEAD) return `only the lead may send ${body.type}, this one is from ${from}`;
-  if (direction === "up" && self !== LEAD) return `${body.type} goes to the lead, not to ${self}`;
-  return undefined;
 }
 
 /** What the model reads of one envelope. Also for the protocol messages that a lead's model answers (a plan). */

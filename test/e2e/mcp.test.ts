@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -76,18 +77,38 @@ test("a session that goes on keeps its tools and says which are new", async () =
   expect(after).toEqual(before);
 });
 
-test("what a project brings is not started: one note for .mcp.json, one for its settings", async () => {
+test("what a project brings is started once exactly that was accepted, and no longer when it changes", async () => {
   await using model = await fakeModel(() => ({ text: "Done." }));
   await using home = await testHome();
-  const file = await configFile(home, { demo: { command: "touch", args: [join(home.home, "started")] } }, join(home.repo, ".mcp.json"));
+  const started = join(home.home, "started");
+  const shared = (kind: string) =>
+    configFile(home, { demo: stdioServer(kind), "a b": { command: "touch", args: [started] } }, join(home.repo, ".mcp.json"));
+  await shared("good");
   await mkdir(join(home.repo, ".roocode"));
-  await writeFile(join(home.repo, ".roocode/config.yaml"), "mcpServers: { demo: { command: touch, args: [started] } }\n");
-  const run = await home.roocode(["-p", "Hi"], { env: model.env("anthropic") });
-  expect(run.stderr.trim().split("\n")).toEqual([
-    `${join(home.repo, ".roocode/config.yaml")}: "mcpServers" counts in the user's own settings only; it is ignored here.`,
-    `${file}: a project's servers are not started. To start them: --mcp-config ${file}`,
-  ]);
+  await writeFile(join(home.repo, ".roocode/config.yaml"), "mcpServers: { other: { command: touch, args: [started] } }\n");
+  const env = model.env("anthropic");
+  const first = await home.roocode(["-p", "Hi"], { env });
+  expect(first.stderr.trim().split("\n")).toHaveLength(1);
+  expect(first.stderr).toContain("This folder is not trusted");
+  expect(first.stderr).toContain(`server other: touch started, server demo: ${process.execPath}`);
+  expect(first.stderr).toContain(`server a b: touch ${started}`);
   expect(model.proxy.captures[0]?.body).not.toContain("mcp__");
+  expect(existsSync(started)).toBe(false);
+
+  await home.roocode(["-p", "Hi", "--trust"], { env });
+  await home.roocode(["-p", "Hi"], { env });
+  expect(model.proxy.captures[2]?.body).toContain("mcp__demo__echo");
+  expect(existsSync(started)).toBe(true);
+
+  await shared("chatty");
+  const changed = await home.roocode(["-p", "Hi"], { env });
+  expect(changed.stderr).toContain("This folder is not trusted");
+  expect(model.proxy.captures[3]?.body).not.toContain("mcp__");
+
+  await writeFile(join(home.repo, ".mcp.json"), "{");
+  await writeFile(join(home.repo, ".roocode/config.yaml"), "");
+  const broken = await home.roocode(["-p", "Hi"], { env });
+  expect(broken).toMatchObject({ code: 0, stderr: expect.stringContaining(".mcp.json is no JSON") });
 });
 
 test("a bad file is exit 2 and one line that names the field", async () => {

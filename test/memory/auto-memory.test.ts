@@ -31,7 +31,7 @@ async function place() {
     ...store,
     user,
     project,
-    reminder: () => memoryReminder([user, project]),
+    reminder: async () => (await memoryReminder([user, project])).text,
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }

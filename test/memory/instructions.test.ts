@@ -88,7 +88,10 @@ describe("@include", () => {
     expect(found?.text).toContain("```md\n@include ./x.md\n```");
     expect(found?.text).toContain("me@include.example or @include/x.");
     expect(found?.text).not.toContain("missing.md");
-    expect(found?.notes).toEqual(['p/ROOCODE.md:18: "@include ./missing.md" is left out: there is no file p/missing.md.']);
+    expect(found?.notes).toEqual([
+      'p/docs/b.md:2: "@include a.md" is left out: it includes itself, by this or by way of others.',
+      'p/ROOCODE.md:18: "@include ./missing.md" is left out: there is no file p/missing.md.',
+    ]);
   });
 
   test("files include each other at most five deep", async () => {

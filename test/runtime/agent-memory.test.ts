@@ -30,7 +30,7 @@ describe("what an agent knows from before", () => {
       "p/b/CLAUDE.md": "for b",
       "home/.keep": "",
     });
-    const memory = agentMemory(here.surroundings, here.cwd);
+    const memory = agentMemory(here.surroundings, here.cwd, true);
     await (await openMemories(here.surroundings)).remember({ type: "user", name: "Tabs", description: "Likes tabs", body: "Yes." });
     expect((await memory.opening()).blocks.map(({ text }) => text.split("\n")[1]?.slice(0, 12))).toEqual(["Instructions", "Memories: no"]);
     const [read] = memory.watched([readFileTool(new FileState())]);
@@ -61,7 +61,7 @@ describe("what an agent knows from before", () => {
       "worktree/a/x.ts": "1",
       "home/.keep": "",
     });
-    const memory = agentMemory(here.surroundings, here.worktree);
+    const memory = agentMemory(here.surroundings, here.worktree, true);
     const [read] = memory.watched([readFileTool(new FileState())]);
     await read?.run({ path: "a/x.ts" }, { ...CONTEXT, cwd: here.worktree });
     const all = `${(await memory.opening()).blocks[0]?.text} ${(await memory.pending(undefined)())?.reminder}`;
@@ -70,7 +70,7 @@ describe("what an agent knows from before", () => {
 
   test("nothing there is nothing said", async () => {
     await using here = await place({ "p/x.ts": "", "home/.keep": "" });
-    const memory = agentMemory(here.surroundings, here.cwd);
+    const memory = agentMemory(here.surroundings, here.cwd, true);
     expect(await memory.opening()).toEqual({ blocks: [], notes: [] });
     expect(await memory.instructionReminders()).toEqual([]);
     expect(await memory.pending(undefined)()).toBeUndefined();

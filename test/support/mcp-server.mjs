@@ -1,5 +1,6 @@
 // An MCP server of few lines, with the faults that real ones have. `node mcp-server.mjs [fault]`, or `http` for streamable HTTP.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
@@ -57,15 +58,29 @@ function call({ name, arguments: input }) {
   }
 }
 
+/** `scripted FILE`: tools and results as the file says, and another list after the first call. */
+const script = kind === "scripted" ? JSON.parse(readFileSync(extra, "utf8")) : undefined;
+const scripted = { hasChanged: false };
+function scriptedTools() {
+  const tools = scripted.hasChanged ? script.afterListChanged : script.first;
+  return tools.map((tool) => ({ inputSchema: anything, ...tool }));
+}
+function scriptedCall({ name }) {
+  scripted.hasChanged = true;
+  return { content: [{ type: "text", text: script.resultOf[name] ?? "" }] };
+}
+
 /** The answer to a request; undefined for one that gets none. */
 function answer({ id, method, params }) {
   const result = (value) => ({ jsonrpc: "2.0", id, result: value });
   if (method === "initialize")
     return result({
       protocolVersion: "2025-06-18",
-      capabilities: kind === "toolless" ? {} : { tools: {} },
+      capabilities: kind === "toolless" ? {} : { tools: { listChanged: script !== undefined } },
       serverInfo: { name: "demo-server", version: "1.2.3" },
     });
+  if (script && method === "tools/list") return result({ tools: scriptedTools() });
+  if (script && method === "tools/call") return result(scriptedCall(params));
   if (method === "tools/list" && kind === "faulty")
     return result(params?.cursor ? { tools: TOOLS } : { tools: FAULTY_TOOLS, nextCursor: "second" });
   if (method === "tools/list") return result({ tools: kind === "long" ? LONG_TOOLS : TOOLS });
@@ -93,7 +108,8 @@ function serveStdio() {
     if (message.id === undefined || kind === "slow" || kind === "garbage") return;
     if (kind === "chatty") say('Listening on everything.\n{"log": "this is no message"}');
     const reply = answer(message);
-    if (reply) say(JSON.stringify(reply));
+    const changed = script && message.method === "tools/call" ? '\n{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}' : "";
+    if (reply) say(`${JSON.stringify(reply)}${changed}`);
   });
 }
 

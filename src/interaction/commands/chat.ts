@@ -6,6 +6,7 @@ import { PlainScreen } from "../plain.ts";
 import { runRepl } from "../repl.ts";
 import { SteeringQueue } from "../steering-queue.ts";
 import { offerLocal, requireInput } from "./before-chat.ts";
+import { offerTrust } from "./offer-trust.ts";
 
 export type ChatArguments = GlobalFlags & {
   prompt: string | undefined;
@@ -22,6 +23,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   await requireInput(args.prompt);
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
   const surroundings = await offerLocal(await readSurroundings(process.cwd(), process.env, args));
+  await offerTrust(surroundings);
   const queue = new SteeringQueue();
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,

@@ -31,7 +31,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       "fallback-model": { type: "string", describe: "Model that stands in when the first does not answer", global: true },
       "permission-mode": { choices: PERMISSION_MODES, describe: "What needs asking", global: true },
       "add-dir": { type: "string", array: true, describe: "Another folder that file tools may use", global: true },
-      trust: { type: "boolean", describe: "Trust this folder's allow rules without asking", global: true },
+      trust: { type: "boolean", describe: "Accept what this folder brings: servers, allow rules and the like", global: true },
       debug: { type: "boolean", describe: "Show a stack on errors", global: true },
       "max-cost": { type: "number", describe: "US dollars that it may cost, a team's agents together", global: true, coerce: dollars },
     })

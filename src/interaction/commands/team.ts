@@ -31,6 +31,7 @@ export async function teamCommand(args: TeamArguments, place?: { cwd: string; en
   const surroundings = await readSurroundings(place?.cwd ?? process.cwd(), place?.env ?? process.env, args);
   if (place === undefined && !args.print) {
     await checkTeam(surroundings, args);
+    await (await import("./offer-trust.ts")).offerTrust(surroundings);
     const inside = await inOwnSession(surroundings, args.backend, args.name ?? teamNameFrom(args.goal));
     if (inside !== undefined) return inside;
   }

@@ -6,6 +6,11 @@ import type { RemoteTool } from "./list-tools.ts";
 import { serverParts, toolNames } from "./names.ts";
 import type { McpServer } from "./servers.ts";
 
+/** `current` is the tool as its server describes it now; undefined when the server has it no more. */
+export type McpTool = Tool & {
+  current(): Promise<{ origin: string; name: string; description: string; inputSchema: unknown } | undefined>;
+};
+
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 
@@ -13,7 +18,7 @@ const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
  * The servers' tools. `configured` are the names of all servers, also of those that are not there: who is missing today changes nobody's
  * name, and so no rule's meaning.
  */
-export function mcpTools(servers: readonly McpServer[], configured: readonly string[], maskSecrets: (text: string) => string): Tool[] {
+export function mcpTools(servers: readonly McpServer[], configured: readonly string[], maskSecrets: (text: string) => string): McpTool[] {
   const parts = serverParts(configured);
   return servers.flatMap((server) => {
     const names = toolNames(
@@ -26,10 +31,10 @@ export function mcpTools(servers: readonly McpServer[], configured: readonly str
   });
 }
 
-function asTool(server: McpServer, remote: RemoteTool, name: string, maskSecrets: (text: string) => string): Tool {
+function asTool(server: McpServer, remote: RemoteTool, name: string, maskSecrets: (text: string) => string): McpTool {
   const tool: Tool<Record<string, unknown>> = {
     name,
-    description: remote.description ?? remote.title ?? remote.name,
+    description: describe(remote),
     // The schema as it came: a $ref points into its own $defs.
     inputSchema: remote.inputSchema,
     parse(input) {
@@ -44,7 +49,18 @@ function asTool(server: McpServer, remote: RemoteTool, name: string, maskSecrets
     },
   };
   // As in defineTool: `parse` is the only source of the value that the other functions get.
-  return tool as Tool;
+  const plain = tool as Tool;
+  return {
+    ...plain,
+    async current() {
+      const now = await server.current(remote.name);
+      return now && { origin: server.origin, name, description: describe(now), inputSchema: now.inputSchema };
+    },
+  };
+}
+
+function describe({ description, title, name }: RemoteTool): string {
+  return description ?? title ?? name;
 }
 
 function toResult(result: CallToolResult, maskSecrets: (text: string) => string): ToolResult {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CallToolResult, Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { commandEnvironment } from "../../platform/command-environment.ts";
@@ -29,10 +30,14 @@ type CallOptions = { signal: AbortSignal; progress(text: string): void };
 /** A server that answered, with the tools it had then. */
 export type McpServer = AsyncDisposable & {
   name: string;
+  /** Stands for its name and how it is started: another command or address is another server. */
+  origin: string;
   /** What it calls itself, and the protocol's revision. */
   about: { name: string; version: string; protocol: string };
   tools: readonly RemoteTool[];
   notes: readonly string[];
+  /** A tool as the server lists it now: it may say that its list has changed. */
+  current(tool: string): Promise<RemoteTool | undefined>;
   call(tool: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>;
 };
 
@@ -75,8 +80,10 @@ async function openServer(server: ConfiguredServer, surroundings: ServerSurround
   const timer = setTimeout(() => timeUp.abort(), limit);
   try {
     const { tools, problems } = await Promise.race([connect(client, transport, timeUp.signal, limit), rejected(timeUp.signal)]);
+    const current = followList(client, tools, limit);
     return {
       name: server.name,
+      origin: originOf(server),
       about: {
         name: client.getServerVersion()?.name ?? server.name,
         version: client.getServerVersion()?.version ?? "",
@@ -84,6 +91,7 @@ async function openServer(server: ConfiguredServer, surroundings: ServerSurround
       },
       tools,
       notes: problems.map((problem) => `MCP server "${server.name}": ${problem}.`),
+      current: async (tool) => (await current()).find(({ name }) => name === tool),
       call: (tool, input, options) => callTool(client, transport, { server, tool, input }, options, surroundings.maskSecrets),
       [Symbol.asyncDispose]: close,
     };
@@ -114,6 +122,23 @@ async function connect(client: Client, transport: Transport, signal: AbortSignal
   if (!client.getServerCapabilities()?.tools) return { tools: [], problems: [] };
   // Unlike its own, this listing leaves the SDK without output schemas: a result that breaks one is still an answer for the model.
   return listTools(client, { signal, timeout });
+}
+
+/** The list as the server gives it after each word that it has changed. One that it then does not give stays as it was. */
+function followList(client: Client, first: readonly RemoteTool[], timeout: number): () => Promise<readonly RemoteTool[]> {
+  let latest = Promise.resolve(first);
+  client.setNotificationHandler("notifications/tools/list_changed", () => {
+    const before = latest;
+    latest = listTools(client, { signal: AbortSignal.timeout(timeout), timeout }).then(
+      ({ tools }) => tools,
+      () => before,
+    );
+  });
+  return () => latest;
+}
+
+function originOf({ name, config }: ConfiguredServer): string {
+  return `${name} ${createHash("sha256").update(JSON.stringify(config)).digest("hex").slice(0, 16)}`;
 }
 
 function rejected(signal: AbortSignal): Promise<never> {

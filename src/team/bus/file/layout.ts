@@ -19,6 +19,9 @@ export function teamLayout(folder: string) {
     presence: join(folder, "presence"),
     /** One empty file for each epoch of a sender that was ever used. */
     epochs: join(folder, "epochs"),
+    /** Of each member, the key that its mail is signed with. */
+    keys: join(folder, "keys"),
+    key: (name: string) => join(folder, "keys", `${name}.key`),
     /** Texts too long for a message. */
     artifacts: join(folder, "artifacts"),
     boot: join(folder, "boot"),

@@ -7,6 +7,7 @@ import type { Envelope, Mailbox, Roster } from "../../../protocol/team.ts";
 import { inSenderOrder } from "../mail-order.ts";
 import { memberNames } from "../recipients.ts";
 import type { TeamLayout } from "./layout.ts";
+import { openMailKeys } from "./mail-keys.ts";
 import { openPost } from "./post.ts";
 import { readMessage } from "./read-message.ts";
 import { namesIn } from "./revisions.ts";
@@ -15,7 +16,7 @@ const KEPT_IN_CUR = 200;
 const PRUNE_EVERY = 50;
 const TMP_LEFTOVER_MS = 3_600_000;
 
-/** A file that was set aside, with the reason; `from` where the sender could be read. */
+/** A file that was set aside, with the reason; `from` where the sender is proven. */
 export type BadMail = { file: string; reason: string; from?: string };
 export type MailboxOptions = {
   layout: TeamLayout;
@@ -33,7 +34,8 @@ export type FileMailbox = Mailbox & { isWatching: boolean; close(): void };
 export async function openMailbox(options: MailboxOptions): Promise<FileMailbox> {
   const { layout, roster, self, onBad } = options;
   const newFolder = layout.inbox(self.name, "new");
-  const send = openPost(options);
+  const keys = openMailKeys(layout);
+  const send = openPost({ ...options, keys });
   /** By file name: what `unread` has handed out and nobody has acknowledged. */
   const shown = new Map<string, Envelope>();
   let acknowledged = 0;
@@ -72,7 +74,7 @@ export async function openMailbox(options: MailboxOptions): Promise<FileMailbox>
     const byTime: Envelope[] = [];
     for (const name of names) {
       const known = shown.get(name);
-      const read = known ? { envelope: known } : await readMessage(join(newFolder, name), self.name);
+      const read = known ? { envelope: known } : await readMessage(join(newFolder, name), self.name, keys);
       if ("bad" in read) await setAside(name, read.bad, read.from);
       if (!("envelope" in read)) continue;
       shown.set(name, read.envelope);

@@ -6,11 +6,13 @@ import type { Envelope, Roster, TeamMessage } from "../../../protocol/team.ts";
 import { CannotSend, checkRecipient, longText } from "../recipients.ts";
 import { envelopeId } from "../schemas.ts";
 import { makeFolder, makeInbox, type TeamLayout } from "./layout.ts";
+import { type MailKeys, sealed } from "./mail-keys.ts";
 import { MAX_MESSAGE_BYTES } from "./read-message.ts";
 
 const PREVIEW_CHARACTERS = 2000;
 
 export type Sender = {
+  keys: MailKeys;
   layout: TeamLayout;
   roster: Roster;
   self: { name: string; epoch: number };
@@ -18,7 +20,7 @@ export type Sender = {
 };
 
 /** Sends one after the other, so that a reader never sees the second without the first. */
-export function openPost({ layout, roster, self, clock }: Sender): (to: string, body: TeamMessage) => Promise<string> {
+export function openPost({ keys, layout, roster, self, clock }: Sender): (to: string, body: TeamMessage) => Promise<string> {
   let epoch: number | undefined;
   let seq = 0;
   let lastMs = 0;
@@ -32,7 +34,8 @@ export function openPost({ layout, roster, self, clock }: Sender): (to: string, 
     lastMs = Math.max(clock(), lastMs + 1);
     const id = envelopeId(self.name, epoch, seq);
     const at = new Date(lastMs).toISOString();
-    const text = await fitted({ version: 1, id, epoch, seq, from: self.name, to, at, body }, layout);
+    const key = await keys.own(self.name);
+    const text = await fitted({ version: 1, id, epoch, seq, from: self.name, to, at, body }, key, layout);
     const name = `${String(lastMs).padStart(14, "0")}.${String(seq).padStart(8, "0")}.${suffix}.json`;
     await makeInbox(layout, to);
     await deliver(join(layout.inbox(to, "tmp"), name), join(layout.inbox(to, "new"), name), text, mustSurvivePowerLoss(body));
@@ -63,14 +66,15 @@ async function takeEpoch(layout: TeamLayout, self: Sender["self"]): Promise<numb
   }
 }
 
-/** The envelope's JSON; a text that makes it too long goes to a file whose path the message then holds. */
-async function fitted(envelope: Envelope, layout: TeamLayout): Promise<string> {
-  const whole = JSON.stringify(envelope);
+/** The signed envelope's JSON; a text that makes it too long goes to a file whose path the message then holds. */
+async function fitted(envelope: Envelope, key: string, layout: TeamLayout): Promise<string> {
+  const whole = JSON.stringify(sealed(envelope, key));
   if (Buffer.byteLength(whole) <= MAX_MESSAGE_BYTES) return whole;
   const long = longText(envelope.body);
   const path = join(layout.artifacts, `${envelope.id}.txt`);
   const note = long ? `\n[… ${long.text.length} characters in all; the whole text is in ${path}]` : "";
-  const short = long && JSON.stringify({ ...envelope, body: long.replace(`${long.text.slice(0, PREVIEW_CHARACTERS)}${note}`) });
+  const shortened = long?.replace(`${long.text.slice(0, PREVIEW_CHARACTERS)}${note}`);
+  const short = shortened && JSON.stringify(sealed({ ...envelope, body: shortened }, key));
   if (!long || !short || Buffer.byteLength(short) > MAX_MESSAGE_BYTES) {
     throw new CannotSend(`The message is too long: ${Buffer.byteLength(whole)} bytes, ${MAX_MESSAGE_BYTES} are allowed.`);
   }

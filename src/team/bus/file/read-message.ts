@@ -1,57 +1,58 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import { isErrno } from "../../../platform/files.ts";
 import type { Envelope } from "../../../protocol/team.ts";
+import { wrongRole } from "../../mail-roles.ts";
 import { EnvelopeSchema } from "../schemas.ts";
+import { isSealed, type MailKeys } from "./mail-keys.ts";
+import { readOwnFile } from "./own-file.ts";
 
 /** The largest file of a message; a longer text travels as an artifact. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 
+/** `from` only where the sender's key proves it. */
 export type ReadMessage = { envelope: Envelope } | { bad: string; from?: string } | { gone: true };
 
 /** Trusts nothing about the file: anyone of this machine who may write to the folder could have made it. */
-export async function readMessage(path: string, owner: string): Promise<ReadMessage> {
-  const text = await readRegular(path);
-  if (typeof text !== "string") return text;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { bad: "it is no JSON" };
+export async function readMessage(path: string, owner: string, keys: MailKeys): Promise<ReadMessage> {
+  const read = await readOwnFile(path, MAX_MESSAGE_BYTES);
+  if (!("text" in read)) return read;
+  const value = parsed(read.text);
+  if (!isRecord(value)) return { bad: "it is no JSON object" };
+  const unproven = await whyUnproven(value, keys);
+  if (unproven !== undefined) return { bad: unproven };
+  const { data, error } = EnvelopeSchema.safeParse(value);
+  const from = String(value.from);
+  if (!data) {
+    const issue = error.issues[0];
+    return { bad: `${issue?.path.join(".") || "envelope"}: ${issue?.message ?? "wrong type"}`, from };
   }
-  const parsed = EnvelopeSchema.safeParse(value);
-  const from = senderOf(value);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    return { bad: `${issue?.path.join(".") || "envelope"}: ${issue?.message ?? "wrong type"}`, ...(from ? { from } : {}) };
-  }
-  if (parsed.data.to !== owner) return { bad: `it is addressed to "${parsed.data.to}"`, ...(from ? { from } : {}) };
-  return { envelope: parsed.data };
+  if (data.to !== owner) return { bad: `it is addressed to "${data.to}"`, from };
+  const role = wrongRole(data, owner);
+  if (role !== undefined) return { bad: role, from };
+  const { mac: _, ...envelope } = data;
+  return { envelope };
 }
 
-async function readRegular(path: string): Promise<string | Exclude<ReadMessage, { envelope: Envelope }>> {
-  // O_NONBLOCK: opening a FIFO must not wait for its other end.
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  let handle: Awaited<ReturnType<typeof open>>;
+/** Before this says undefined, no field but the sender's name is looked at. */
+async function whyUnproven(value: Record<string, unknown>, keys: MailKeys): Promise<string | undefined> {
+  if (typeof value.from !== "string") return "it names no sender";
+  if (value.mac === undefined) return "it is not signed";
+  const key = await keys.of(value.from);
   try {
-    handle = await open(path, flags);
+    return key !== undefined && isSealed(value, key) ? undefined : "its signature is not that of the sender it names";
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return { gone: true };
-    if (isErrno(error, "ELOOP", "ENXIO", "EACCES")) return { bad: "it is no regular file that we may read" };
+    // Nested so deep that it can't be written again: none of ours.
+    if (error instanceof RangeError) return "its signature can't be checked";
     throw error;
   }
+}
+
+function parsed(text: string): unknown {
   try {
-    const stat = await handle.stat();
-    if (!stat.isFile()) return { bad: "it is no regular file" };
-    if (process.getuid && stat.uid !== process.getuid()) return { bad: `it belongs to another user (${stat.uid})` };
-    if (stat.size > MAX_MESSAGE_BYTES) return { bad: `it has ${stat.size} bytes, ${MAX_MESSAGE_BYTES} are allowed` };
-    return await handle.readFile("utf8");
-  } finally {
-    await handle.close();
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
-function senderOf(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null || !("from" in value)) return undefined;
-  return typeof value.from === "string" ? value.from : undefined;
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

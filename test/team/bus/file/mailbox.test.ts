@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, chown, copyFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { appendFile, chmod, chown, copyFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { macOf } from "../../../../src/team/bus/file/mail-keys.ts";
 import type { BadMail } from "../../../../src/team/bus/file/mailbox.ts";
 import { sortMail } from "../../../../src/team/inbox.ts";
 import { message } from "../sample-team.ts";
@@ -8,28 +10,32 @@ import { fileTeam } from "./file-team.ts";
 
 const noSignal = new AbortController().signal;
 
-test("M03: malformed files are set aside once, with a log line and word to a readable sender, and the good message comes", async () => {
+test("M03: malformed files are set aside once, with a log line and word to a sender that is proven, and the good message comes", async () => {
   await using team = await fileTeam("alice", "bob");
   const bad: BadMail[] = [];
   const bob = await team.open("bob", 1, undefined, { onBad: (one) => bad.push(one) });
   const alice = await team.open("alice");
-  const put = (name: string, text: string) => writeFile(team.inbox("bob", "new", name), text);
+  // Her key is made by her first message.
+  await alice.mailbox.send("lead", message("hello"));
+  const key = (await readFile(join(team.teamFolder, "keys", "alice.key"), "utf8")).trim();
+  const put = (name: string, text: string) => writeFile(team.inbox("bob", "new", name), text, { mode: 0o600 });
+  const sign = (envelope: object) => JSON.stringify({ ...envelope, mac: macOf(envelope, key) });
   const good = { version: 1, id: "alice.9.1", epoch: 9, seq: 1, from: "alice", to: "bob", at: "", body: message("x") };
   await put("01.json", "");
   await put("02.json", '{"version":1,"from":"al');
   await put("03.json", '{"version":1,"text":"a\nb"}');
-  await put("04.json", JSON.stringify({ ...good, seq: "one" }));
-  await put("05.json", JSON.stringify({ ...good, to: "lead" }));
-  await put("06.json", JSON.stringify({ ...good, body: { type: "make_coffee" } }));
-  await put("07.json", JSON.stringify({ ...good, body: message("x".repeat(300_000)) }));
-  await put("08.json", JSON.stringify({ ...good, id: "lead.9.1" }));
+  await put("04.json", sign({ ...good, seq: "one" }));
+  await put("05.json", sign({ ...good, to: "lead" }));
+  await put("06.json", sign({ ...good, body: { type: "make_coffee" } }));
+  await put("07.json", sign({ ...good, body: message("x".repeat(300_000)) }));
+  await put("08.json", sign({ ...good, id: "lead.9.1" }));
   await put("outside", JSON.stringify(good));
   await symlink(team.inbox("bob", "new", "outside"), team.inbox("bob", "new", "09.json"));
   await mkdir(team.inbox("bob", "new", "10.json"));
   execFileSync("mkfifo", [team.inbox("bob", "new", "11.json")]);
   await rm(team.inbox("bob", "new", "outside"));
   await alice.mailbox.send("bob", message("good"));
-  expect((await bob.mailbox.unread()).map((envelope) => envelope.id)).toEqual(["alice.1.1"]);
+  expect((await bob.mailbox.unread()).map((envelope) => envelope.id)).toEqual(["alice.1.2"]);
   expect(bad.map((one) => one.file.split("/").at(-1)?.slice(0, 2))).toEqual([
     "01",
     "02",
@@ -153,4 +159,64 @@ test("what a killed sender left aside is removed after an hour, not before", asy
   await utimes(team.inbox("alice", "tmp", "old.json"), past, past);
   await team.open("alice");
   expect(await readdir(team.inbox("alice", "tmp"))).toEqual(["young.json"]);
+});
+
+test("mail is believed only with the code of the key of whom it names; of a forger, a changed text and an open file nothing is used", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const bad: BadMail[] = [];
+  const bob = await team.open("bob", 1, undefined, { onBad: (one) => bad.push(one) });
+  const [alice, lead] = [await team.open("alice"), await team.open("lead")];
+  await alice.mailbox.send("bob", message("mine"));
+  await lead.mailbox.send("bob", message("the lead's"));
+  const names = (await readdir(team.inbox("bob", "new"))).sort();
+  const texts = await Promise.all(names.map((name) => readFile(team.inbox("bob", "new", name), "utf8")));
+  const envelope = JSON.parse(texts.find((text) => text.includes("mine")) ?? "");
+  const put = (name: string, value: object, mode = 0o600) => writeFile(team.inbox("bob", "new", name), JSON.stringify(value), { mode });
+  const forged = { ...envelope, id: "lead.1.50", from: "lead", seq: 50 };
+  await put("a.json", { ...forged, mac: undefined });
+  await put("b.json", forged);
+  await put("c.json", { ...forged, mac: macOf(forged, (await readFile(join(team.teamFolder, "keys", "alice.key"), "utf8")).trim()) });
+  await put("d.json", { ...envelope, body: message("other words") });
+  await put("e.json", envelope, 0o644);
+  await put("f.json", { ...forged, from: "../keys/alice", id: "../keys/alice.1.50" });
+  await put("g.json", { ...forged, from: "nobody", id: "nobody.1.50" });
+  // The same fields in another order are the same message.
+  await put("h.json", Object.fromEntries(Object.entries(envelope).reverse()));
+  expect((await bob.mailbox.unread()).map(({ id }) => id).sort()).toEqual(["alice.1.1", "alice.1.1", "lead.1.1"]);
+  expect(bad.map(({ file, from }) => [file.split("/").at(-1)?.slice(0, 1), from])).toEqual([..."abcdefg"].map((name) => [name, undefined]));
+  expect(bad[4]?.reason).toContain("644");
+});
+
+test("a key is made once, closed to others, and proves mail of earlier runs; one that others can read proves nothing", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const first = await team.open("alice");
+  const second = await team.open("alice", 2);
+  await Promise.all([first.mailbox.send("bob", message("one")), second.mailbox.send("bob", message("two"))]);
+  const key = join(team.teamFolder, "keys", "alice.key");
+  expect((await stat(key)).mode & 0o7777).toBe(0o600);
+  expect((await stat(join(team.teamFolder, "keys"))).mode & 0o777).toBe(0o700);
+  expect(await readdir(join(team.teamFolder, "keys"))).toEqual(["alice.key"]);
+  expect(await (await team.open("bob", 7)).mailbox.unread()).toHaveLength(2);
+  await first.mailbox.send("bob", message("three"));
+  await chmod(key, 0o644);
+  const bad: BadMail[] = [];
+  expect(await (await team.open("bob", 8, undefined, { onBad: (one) => bad.push(one) })).mailbox.unread()).toEqual([]);
+  expect(bad).toHaveLength(3);
+});
+
+test("a role is part of the proof: what only the lead may send is set aside from anyone else, and the sender hears why", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const bad: BadMail[] = [];
+  const bob = await team.open("bob", 1, undefined, { onBad: (one) => bad.push(one) });
+  const alice = await team.open("alice");
+  await alice.mailbox.send("bob", { type: "shutdown_request", text: "stop" });
+  await alice.mailbox.send("bob", { type: "task_assignment", summary: "s", text: "t" });
+  expect(await bob.mailbox.unread()).toEqual([]);
+  expect(bad.map(({ reason, from }) => [from, reason.slice(0, 22)])).toEqual([
+    ["alice", "only the lead may send"],
+    ["alice", "only the lead may send"],
+  ]);
+  expect((await alice.mailbox.unread())[0]?.body).toMatchObject({
+    text: expect.stringContaining("only the lead may send shutdown_request"),
+  });
 });

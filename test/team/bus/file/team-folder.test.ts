@@ -14,7 +14,7 @@ test("folders are for the owner only, and so are files", async () => {
   await alice.tasks.create({ subject: "x", description: "", blockedBy: [] });
   await alice.presence.beat({ name: "alice", status: "idle", at: "" });
   const entries = await readdir(team.teamFolder, { recursive: true, withFileTypes: true });
-  expect(entries.filter((entry) => entry.isFile()).map((entry) => entry.name)).toHaveLength(6);
+  expect(entries.filter((entry) => entry.isFile()).map((entry) => entry.name)).toHaveLength(7);
   for (const entry of entries) {
     const mode = (await stat(join(entry.parentPath, entry.name))).mode & 0o777;
     expect([entry.name, mode]).toEqual([entry.name, entry.isDirectory() ? 0o700 : 0o600]);

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isErrno, readOddFile } from "../platform/files.ts";
+import { projectPaths } from "../platform/paths.ts";
+import type { RuleSet } from "../safety/rules.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+const DEFINITIONS = ["agents", "skills", "commands"];
+/** Front matter by which a definition gets tools or runs something; what only has words needs no trust. */
+const BEARS_TOOLS = /^(?:allowed[-_]?tools|tools|permission[-_]?mode|hooks|mcp[-_]?servers)\s*:/im;
+const MAX_DEFINITIONS = 500;
+
+/**
+ * All that a project brings which can execute or loosen, one text each, complete: the person accepts exactly these. Empty for most
+ * projects, and then nothing was loaded for it.
+ */
+export async function projectItems({ projectRoot, projectWish, projectCheck, addDirs }: Surroundings, rules: RuleSet): Promise<string[]> {
+  const allowed = rules.rules.filter((rule) => rule.level === "project" && rule.effect === "allow");
+  return [
+    ...projectWish.hooks.flatMap(hookItems),
+    ...projectWish.servers.flatMap(({ raw }) => serverItems(raw)),
+    ...(await sharedServers(projectRoot)),
+    ...allowed.map((rule) => `allow ${rule.text}`),
+    ...addDirs.project.map((folder) => `addDirs ${folder}`),
+    ...(projectCheck === undefined ? [] : [`team.check ${projectCheck}`]),
+    ...(await definitionItems(projectRoot)),
+  ];
+}
+
+function hookItems(hooks: unknown): string[] {
+  if (!Array.isArray(hooks)) return [`hook ${JSON.stringify(hooks)}`];
+  return hooks.map((hook: unknown) => {
+    if (!isRecord(hook) || !isRecord(hook.action)) return `hook ${JSON.stringify(hook)}`;
+    const { event, action, ...others } = hook;
+    const { type, command, ...more } = action;
+    const isCommand = type === "command" && typeof command === "string";
+    const rest = isCommand ? { ...others, ...more } : others;
+    const what = isCommand ? command : JSON.stringify(action);
+    return `hook ${String(event)}: ${what}${Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : ""}`;
+  });
+}
+
+function serverItems(servers: unknown): string[] {
+  if (!isRecord(servers)) return [`server ${JSON.stringify(servers)}`];
+  return Object.entries(servers).map(([name, server]) => serverItem(name, server));
+}
+
+export function serverItem(name: string, server: unknown): string {
+  if (!isRecord(server)) return `server ${name}: ${JSON.stringify(server)}`;
+  const { command, args = [], url, ...rest } = server;
+  const words = [command ?? url, ...(Array.isArray(args) ? args : [args])].map(shown).join(" ");
+  const others = command !== undefined && url !== undefined ? { ...rest, url } : rest;
+  return `server ${name}: ${words}${Object.keys(others).length > 0 ? ` ${JSON.stringify(others)}` : ""}`;
+}
+
+/** Those of `.mcp.json`, the file that other programs share. One that can't be read starts nothing. */
+async function sharedServers(projectRoot: string): Promise<string[]> {
+  const { text } = await readOddFile(projectPaths(projectRoot).mcp);
+  if (text === undefined) return [];
+  try {
+    const content: unknown = JSON.parse(text);
+    return isRecord(content) && content.mcpServers !== undefined ? serverItems(content.mcpServers) : [];
+  } catch {
+    // Said where the servers are to be started.
+    return [];
+  }
+}
+
+/** Agents, skills and commands with tools, each bound to the whole of its file. */
+async function definitionItems(projectRoot: string): Promise<string[]> {
+  const folder = join(projectRoot, ".roocode");
+  const there = new Set(await namesIn(folder));
+  const items: string[] = [];
+  for (const kind of DEFINITIONS.filter((name) => there.has(name))) {
+    const files = (await namesIn(join(folder, kind), true)).filter((name) => name.endsWith(".md")).sort();
+    for (const name of files.slice(0, MAX_DEFINITIONS)) {
+      const { text = "" } = await readOddFile(join(folder, kind, name));
+      const head = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1] ?? "";
+      if (!BEARS_TOOLS.test(head)) continue;
+      const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
+      const lines = head.split(/\r?\n/).filter((line) => BEARS_TOOLS.test(line));
+      items.push(`${kind.slice(0, -1)} ${name}: ${lines.join("; ")} (${hash})`);
+    }
+    if (files.length > MAX_DEFINITIONS)
+      items.push(`${files.length} files in .roocode/${kind}: ${files.length - MAX_DEFINITIONS} are not listed`);
+  }
+  return items;
+}
+
+async function namesIn(folder: string, recursive = false): Promise<string[]> {
+  return readdir(folder, { recursive }).catch((error: unknown) => {
+    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return [];
+    throw error;
+  });
+}
+
+/** A word with blanks in it is one word. */
+function shown(word: unknown): string {
+  return typeof word === "string" && /^[^\s"'\\]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
