@@ -83,6 +83,7 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
     spending: options.spending,
     askHuman: options.askHuman,
     shellEnv: { ...(await identity(job.worktree)), ...commandMark({ worktreePath: job.worktree }) },
+    isMerging: true,
     scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
   });
   let end: LoopComplete | undefined;

@@ -17,6 +17,7 @@ import type { BashOptions } from "../tools/builtin/bash.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
+import { openContainment } from "./containment.ts";
 import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
 import { openCompactor } from "./open-compactor.ts";
@@ -50,8 +51,12 @@ export type AgentRequest = {
   spending?: Spending;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
+  /** It merges what others made, settings of the project too, in a checkout that is nobody's policy. */
+  isMerging?: boolean;
   /** Added to what commands see, for example an identity for git. */
   shellEnv?: NodeJS.ProcessEnv;
+  /** Told of what the person should know, such as commands that run without a sandbox; standard error unless given. */
+  onNotice?: (text: string) => void;
   /** Told when the session can't be saved, and what of it was not; standard error unless given. */
   onProblem?: OnProblem | undefined;
 };
@@ -102,12 +107,23 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
 
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
   const shell = new ShellState(request.cwd);
-  const permissions = await createPermissions(surroundings, {
+  const tell = onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const containment = openContainment(settings.sandbox, request.onNotice ?? tell, async () => ({
+    root: request.root,
+    writable: [...permissions.addDirs, ...(request.scope?.extraRoots ?? [])],
+    home: surroundings.home,
+    dataFolder: surroundings.data.root,
+    readable: [spillFolder, surroundings.projectRoot],
+    keepsPolicy: !request.isMerging,
+  }));
+  if (settings.sandbox?.mode === "required") await containment?.require();
+  const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     root: request.root,
     cwd: () => shell.cwd,
     mode: request.mode,
     askHuman: request.askHuman,
+    contains: containment?.contains,
     ...request.scope,
     // A result that went to disk is read from there.
     extraRoots: [spillFolder, ...(await inherited(sessionPath, old?.loaded.header.parent)), ...(request.scope?.extraRoots ?? [])],
@@ -116,6 +132,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     outputFolder: spillFolder,
     env: commandEnvironment(env, request.shellEnv),
     secretMasker,
+    ...(containment ? { contain: containment.contain } : {}),
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
@@ -152,7 +169,6 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
   };
-  const tell = onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
   const open = () => openCheckpoints(surroundings, { session, earlier: old?.loaded.checkpoints ?? [], onProblem: tell });
   let opening: Promise<Checkpoints> | undefined;
   const checkpoints = () => {
@@ -206,6 +222,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
       await shell[Symbol.asyncDispose]();
+      await containment?.[Symbol.asyncDispose]();
       session.close();
       lock[Symbol.dispose]();
     },

@@ -27,6 +27,8 @@ export type PermissionOptions = PermissionScope & {
   cwd: () => string;
   mode: () => PermissionMode;
   askHuman?: AskHuman | undefined;
+  /** Whether a command runs in the OS sandbox. */
+  contains?: ((command: string) => Promise<boolean>) | undefined;
 };
 
 export type Permissions = {
@@ -38,6 +40,8 @@ export type Permissions = {
   alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
   /** Writes them into the project's local settings; `root` is that of the agent who asked, where it is another one. */
   writeAlways: (request: PermissionRequest, decision: PermissionDecision, root?: string) => Promise<void>;
+  /** Folders beside the root that may be written to, by the settings and the flags. */
+  addDirs: readonly string[];
   warnings: string[];
 };
 
@@ -61,6 +65,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     ...(options.granted ? { granted: options.granted } : {}),
     ...(options.team ? { team: options.team } : {}),
     isHeadless: options.askHuman === undefined,
+    contains: options.contains,
   };
   const unasked = createAuthorize({ context: { ...context, isHeadless: true } });
   return {
@@ -81,6 +86,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       return found.length > 0 ? found.join(", ") : undefined;
     },
     writeAlways: (request, decision, root) => addLocalRules(localConfig, narrowest(request, decision, root)),
+    addDirs,
     warnings,
   };
 }

@@ -1,7 +1,7 @@
 import { readOddFile } from "../platform/files.ts";
-import type { Settings } from "./settings-schema.ts";
+import type { SANDBOX_MODES, Settings } from "./settings-schema.ts";
 
-const WITHOUT_EFFECT = ["hooks", "sandbox", "enableVerificationAgent"];
+const WITHOUT_EFFECT = ["hooks", "enableVerificationAgent"];
 
 /** `isLocalForeign`: the local file came with the repository, so it is the project's word, not the person's. */
 export type SettingsFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };
@@ -21,13 +21,17 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
   const projectDirs: string[] = [];
   let projectCheck: string | undefined;
   let settings: Settings = {};
+  let stricter: Settings["sandbox"];
   for (const level of SETTINGS_LEVELS) {
     const { settings: own, asked, ...read } = await settingsOf(files, level);
     warnings.push(...read.warnings);
     projectDirs.push(...(asked.addDirs ?? []));
     projectCheck = asked.check ?? projectCheck;
-    settings = { ...settings, ...own, tools: { ...settings.tools, ...own.tools }, team: { ...settings.team, ...own.team } };
+    stricter = asked.sandbox ?? stricter;
+    const sandbox = { ...settings.sandbox, ...own.sandbox };
+    settings = { ...settings, ...own, ...(own.sandbox ? { sandbox } : {}), tools: { ...settings.tools, ...own.tools }, team: { ...settings.team, ...own.team } };
   }
+  if (stricter) settings.sandbox = tightened(settings.sandbox, stricter);
   return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), warnings };
 }
 
@@ -35,7 +39,7 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
 export async function settingsOf(
   files: SettingsFiles,
   level: SettingsLevel,
-): Promise<Level & { asked: { addDirs?: string[]; check?: string } }> {
+): Promise<Level & { asked: { addDirs?: string[]; check?: string; sandbox?: Settings["sandbox"] } }> {
   const { settings: own, ...read } = await readLevel(files[level]);
   const warnings = [...read.warnings];
   if (level !== "user") {
@@ -51,9 +55,19 @@ export async function settingsOf(
   if (level === "user" || (level === "local" && !files.isLocalForeign)) return { ...read, settings: own, warnings, asked: {} };
   // It may ask for less, not for requests that the person has turned off.
   if (own.autoMemory) delete own.autoMemory;
-  const { addDirs, team: { check, ...team } = {}, ...rest } = own;
-  const asked = { ...(addDirs ? { addDirs } : {}), ...(check === undefined ? {} : { check }) };
+  const { addDirs, team: { check, ...team } = {}, sandbox, ...rest } = own;
+  if (sandbox?.writable || sandbox?.excluded || sandbox?.mode === "off" || sandbox?.network === "on")
+    warnings.push(`${files[level]}: a project can only tighten the sandbox; what would loosen it is ignored.`);
+  const asked = { ...(addDirs ? { addDirs } : {}), ...(check === undefined ? {} : { check }), ...(sandbox ? { sandbox } : {}) };
   return { ...read, settings: own.team ? { ...rest, team } : rest, warnings, asked };
+}
+
+/** Whatever the person chose, the stricter of both counts. */
+function tightened(own: NonNullable<Settings["sandbox"]> = {}, project: NonNullable<Settings["sandbox"]>): NonNullable<Settings["sandbox"]> {
+  const order: readonly (typeof SANDBOX_MODES)[number][] = ["off", "auto", "required"];
+  const mode = own.mode ?? "auto";
+  const isStricter = project.mode !== undefined && order.indexOf(project.mode) > order.indexOf(mode);
+  return { ...own, ...(isStricter ? { mode: project.mode } : {}), ...(project.network === "off" ? { network: "off" as const } : {}) };
 }
 
 async function readLevel(path: string): Promise<Level> {

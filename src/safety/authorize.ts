@@ -24,6 +24,8 @@ type AuthorizeContext = {
   /** Rules that the system itself gives this agent, like `Bash(git merge --no-ff x)`. */
   granted?: readonly string[];
   team?: TeamPlace;
+  /** What contains commands; undefined where nothing does. Asked only when it makes a difference. */
+  contains?: ((command: string) => Promise<boolean>) | undefined;
   /** Nobody answers: every ask is a denial at once. */
   isHeadless?: boolean;
 };
@@ -50,7 +52,8 @@ export function createAuthorize({ context, askHuman, record, writeAlways, now = 
   });
 
   return async (request, signal) => {
-    const decided = await decide(request, await decisionContext(context, granted, gitIsSafe));
+    const open = await decide(request, await decisionContext(context, granted, gitIsSafe));
+    const decided = await besideSandbox(request, open, context);
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
     await record?.(auditLine(request, final, now()));
     return final;
@@ -70,6 +73,23 @@ export function createAuthorize({ context, askHuman, record, writeAlways, now = 
       reason: answer === "always" ? "the person allowed it for good" : "the person allowed it once",
     };
   }
+}
+
+/** A command that only its mode would ask for runs where it can do no harm; one that wants out is always asked for. */
+async function besideSandbox(
+  { tool, access }: PermissionRequest,
+  decided: PermissionDecision,
+  { contains, mode }: AuthorizeContext,
+): Promise<PermissionDecision> {
+  if (contains === undefined || tool !== "Bash" || decided.decision === "deny") return decided;
+  if (access.isUnsandboxed) {
+    if (decided.decision === "ask" && decided.sticky) return decided;
+    if (!(await contains(access.subject))) return decided;
+    return { decision: "ask", sticky: true, layer: "mode", reason: "it is to run outside of the OS sandbox" };
+  }
+  const isPlainAsk = decided.decision === "ask" && !decided.sticky && decided.layer === "mode";
+  if (!isPlainAsk || mode() === "plan" || !(await contains(access.subject))) return decided;
+  return { decision: "allow", sticky: false, layer: "mode", reason: "it runs inside the OS sandbox" };
 }
 
 async function decisionContext(
