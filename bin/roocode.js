@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
+import module, { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -11,10 +13,9 @@ if (!existsSync(entry)) {
   process.stderr.write("RooCode is not built yet. In its folder run: npm ci && npm run build\n");
   process.exit(2);
 }
-// Node 22 and later keep compiled code beside the build; where that cannot be written, nothing changes.
-if (major >= 22) {
-  const { enableCompileCache } = await import("node:module");
-  const { fileURLToPath } = await import("node:url");
-  enableCompileCache?.(fileURLToPath(new URL(".compiled", entry)));
-}
-await import(entry.href);
+const require = createRequire(import.meta.url);
+const dist = fileURLToPath(new URL(".", entry));
+// Compiled code is kept beside the build; where that cannot be written, nothing changes.
+if (major >= 22) module.enableCompileCache(`${dist}.compiled`);
+else require("./compile-cache.cjs").keepCompiled(dist.slice(0, -1));
+require(fileURLToPath(entry));

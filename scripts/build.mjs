@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { lightSdk } from "./light-sdk.mjs";
 import { mergeChunks } from "./merge-chunks.mjs";
+import { toCommonJs } from "./to-commonjs.mjs";
 
 /** A table as a string that is parsed when its module runs: V8 takes several times as long for the same as an object literal. */
 const tables = {
@@ -32,15 +33,12 @@ const result = await build({
   external: ["@vscode/ripgrep"],
   plugins: [lightSdk, tables],
   define: { ROOCODE_VERSION: JSON.stringify(version) },
-  // Bundled CommonJS (execa, proper-lockfile, the MCP client) still calls require for Node's own modules. Made at the call: most files never make one.
-  banner: {
-    js: 'import { createRequire as __createRequire } from "node:module"; const require = (id) => __createRequire(import.meta.url)(id);',
-  },
   logLevel: "warning",
 });
 await writeFile(`${root}dist/meta.json`, JSON.stringify(result.metafile));
 const starts = [["src/interaction/commands/plain-print.ts", "src/interaction/commands/print.ts"], ["src/interaction/commands/worker.ts"]];
 const adapters = ["anthropic", "openai", "responses"].map((name) => `src/engine/providers/${name}.ts`);
 await mergeChunks(decodeURIComponent(`${root}dist`), result.metafile, starts, adapters);
+await toCommonJs(decodeURIComponent(`${root}dist`));
 const entry = result.metafile.outputs["dist/main.js"];
 process.stdout.write(`dist/main.js ${Math.round(entry.bytes / 1024)} kB, ${Object.keys(result.metafile.outputs).length} files\n`);

@@ -2,10 +2,14 @@ import { requireFolder } from "./interaction/start-folder.ts";
 
 declare const ROOCODE_VERSION: string;
 
-process.exitCode = await main(process.argv.slice(2)).catch(async (error: unknown) => {
-  const { reportError } = await import("./interaction/report-error.ts");
-  return reportError(error, process.argv.includes("--debug"));
-});
+void main(process.argv.slice(2))
+  .catch(async (error: unknown) => {
+    const { reportError } = await import("./interaction/report-error.ts");
+    return reportError(error, process.argv.includes("--debug"));
+  })
+  .then((code) => {
+    process.exitCode = code;
+  });
 
 /** The first words decide what loads: most commands need yargs, a teammate's start must not pay for it. */
 async function main(argv: string[]): Promise<number> {

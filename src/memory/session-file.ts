@@ -33,8 +33,8 @@ export async function openSession(path: string, onProblem?: OnProblem): Promise<
 export type OnProblem = (text: string) => void;
 
 /**
- * Whole lines, in the order of the calls, in the kernel's hands when `append` resolves: a killed process loses nothing. Answers of
- * the model are flushed to the disk before their calls run. A full disk does not end the run: lines wait in memory and are tried
+ * Whole lines, in the order of the calls, in the kernel's hands when `append` resolves: a killed process loses nothing; after
+ * `sync` neither does a machine without power. A full disk does not end the run: lines wait in memory and are tried
  * again with each that comes.
  */
 export class SessionFile implements Session {
@@ -48,6 +48,7 @@ export class SessionFile implements Session {
   /** Entries that found no room among those that wait: from the first on the rest is lost too, so that the file has no hole. */
   #lost = 0;
   #isFailing = false;
+  #isOnDisk = false;
   #name: string | undefined;
   #bytesSinceName = 0;
 
@@ -79,12 +80,22 @@ export class SessionFile implements Session {
       this.#queue({ type: "name", at: new Date().toISOString(), name: this.#name });
     }
     this.#flush();
-    // What its calls do to the world must not outlive the record of them.
-    if (entry.type === "message" && entry.message.role === "assistant") this.#sync();
+    this.#isOnDisk = false;
   }
 
   async append(entry: SessionEntry): Promise<void> {
     this.write(entry);
+  }
+
+  sync(): void {
+    if (this.#fd === undefined || this.#isOnDisk) return;
+    try {
+      fdatasyncSync(this.#fd);
+      this.#isOnDisk = true;
+    } catch (error) {
+      // The bytes are in the kernel's hands; some file systems can't do more.
+      if (!isUnwritable(error) && !isErrno(error, "EINVAL", "ENOTSUP")) throw error;
+    }
   }
 
   async history(): Promise<Message[]> {
@@ -127,16 +138,6 @@ export class SessionFile implements Session {
       if (this.#isFailing) return;
       this.#isFailing = true;
       this.#onProblem(`The session can't be saved to ${this.path} (${error.message}). The work goes on in memory; saving is tried again.`);
-    }
-  }
-
-  #sync(): void {
-    if (this.#fd === undefined) return;
-    try {
-      fdatasyncSync(this.#fd);
-    } catch (error) {
-      // The bytes are in the kernel's hands; some file systems can't do more.
-      if (!isUnwritable(error) && !isErrno(error, "EINVAL", "ENOTSUP")) throw error;
     }
   }
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 /** The package's own folder, from the sources as well as from the bundle: where `agents/`, `skills/` and `bin/` lie. */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, "package.json"))) {
-    if (dirname(folder) === folder) throw new Error("RooCode's own package.json was not found.");
+  while (!existsSync(join(folder, "bin", "roocode.js"))) {
+    if (dirname(folder) === folder) throw new Error("RooCode's own folder was not found.");
     folder = dirname(folder);
   }
   return folder;

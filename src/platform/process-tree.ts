@@ -18,6 +18,8 @@ export async function stopTree(pid: number | undefined, graceMs = 2000, mark?: s
   const tree = new ProcessTree(pid, mark);
   const asked = new Set<string>();
   const killAt = performance.now() + graceMs;
+  // Before anything is looked at: among thousands that run, looking would take longer than they need to become more.
+  if (graceMs === 0) freezeGroup(pid);
   let living = tree.living();
   for (let wait = 5; living.length > 0 && living.length <= CROWD && performance.now() < killAt; wait = Math.min(100, wait * 2)) {
     for (const one of living) {
@@ -38,12 +40,13 @@ export async function stopTree(pid: number | undefined, graceMs = 2000, mark?: s
 /** Frozen before they are killed: what can't run can't fork, so even a fork bomb loses. */
 async function kill(tree: ProcessTree): Promise<number[]> {
   const giveUpAt = performance.now() + GIVE_UP_MS;
+  freezeGroup(tree.pid);
   for (let wait = 2; ; wait = Math.min(50, wait * 2)) {
     const frozen = new Set<string>();
     for (let living = tree.living(); ; living = tree.living()) {
       const fresh = living.filter((one) => !frozen.has(keyOf(one)));
       if (fresh.length === 0) break;
-      if (tree.pid !== undefined) signal(-tree.pid, "SIGSTOP");
+      freezeGroup(tree.pid);
       for (const one of fresh) {
         frozen.add(keyOf(one));
         signal(one.pid, "SIGSTOP");
@@ -56,6 +59,15 @@ async function kill(tree: ProcessTree): Promise<number[]> {
     if (left.length === 0) return [];
     if (performance.now() > giveUpAt) return left.map((one) => one.pid);
   }
+}
+
+/** One call of the system, and all of the group stand still; what forks at that moment too. */
+export function freezeGroup(pid: number | undefined): void {
+  if (pid !== undefined) signal(-pid, "SIGSTOP");
+}
+
+export function thawGroup(pid: number): void {
+  signal(-pid, "SIGCONT");
 }
 
 /** Pids of processes that were started with this variable; `value` may be its beginning. None where the system does not tell. */

@@ -48,5 +48,7 @@ export type SessionEntry =
 export interface Session {
   readonly id: string;
   append(entry: SessionEntry): Promise<void>;
+  /** Returns once all of it is on the disk, or can't be brought there. */
+  sync(): void;
   history(): Promise<Message[]>;
 }

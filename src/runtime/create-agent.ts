@@ -83,6 +83,8 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       authorize: parts.authorize,
       ...(parts.fireHook ? { fireHook: parts.fireHook } : {}),
       beforeChange: async ({ kind, paths = [] }: Access) => {
+        // What a call does to the world must not outlive the record of it. A call that only looks need not wait for the disk.
+        session.sync();
         checkpoints ??= await parts.checkpoints?.();
         await checkpoints?.before(turns, kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []);
       },
@@ -104,6 +106,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       }
       yield priced;
     }
+    session.sync();
     await checkpoints?.after(turns);
   }
 

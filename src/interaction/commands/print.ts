@@ -90,8 +90,10 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     return printRun(session.agent.run({ message }, interrupt.signal), { ...options, isLater });
   };
   // Without await the session would be closed before the run has ended.
-  if (args.isStreamInput) return await (await import("./print-stream.ts")).printMessages(session, run, options, interrupt.signal);
-  return await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output));
+  const code = args.isStreamInput
+    ? await (await import("./print-stream.ts")).printMessages(session, run, options, interrupt.signal)
+    : await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output));
+  return code === SIGNAL_CODES.SIGINT && signalled > 0 ? signalled : code;
 }
 
 /** What was piped stands behind the prompt that was given; it is data, often of others, and has no voice of the system. */

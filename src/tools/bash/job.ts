@@ -1,4 +1,5 @@
 import { escapeSystemTags } from "../../protocol/system-tags.ts";
+import { watchCrowd } from "./crowd.ts";
 import { exitWords } from "./exit-words.ts";
 import type { RunningCommand } from "./start-command.ts";
 
@@ -68,16 +69,17 @@ export class Job {
     await this.end();
   }
 
-  async end(): Promise<void> {
+  async end(graceMs?: number): Promise<void> {
     if (!this.isRunning) return;
     this.#isStopped = true;
-    await this.#running.stop();
+    await this.#running.stop(graceMs);
     await this.#running.drain();
     this.#running.release();
     await this.over;
   }
 
   async #untilOver(isLeft: boolean): Promise<void> {
+    using _watch = watchCrowd(this.#running, () => void this.end(0));
     const end = await this.#running.ended;
     if (isLeft || !(await this.#running.drain())) await this.#running.closed;
     const words = isLeft ? "ended" : (exitWords(this.command, end)?.words ?? "exit code 0");

@@ -44,7 +44,7 @@ export async function runInFront(
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   state.foreground.add(letGo);
-  using _watch = watchCrowd(running, () => stop("crowd"));
+  using _watch = watchCrowd(running, () => stop("crowd"), options.maxProcesses);
   try {
     const end = await Promise.race([running.ended, released, stuck]);
     if (end === "released") return sentToBackground(command, running, state);
@@ -53,9 +53,9 @@ export async function runInFront(
     if (stopping) {
       running.release();
       const text = running.output.finish().trimEnd();
-      return errorResult(joined(text, stoppedWords(stopped, timeoutMs, unkilled)));
+      return errorResult(joined(text, stoppedWords(stopped, timeoutMs, unkilled, options.maxProcesses)));
     }
-    return ended(command, end, running, state, isOver);
+    return ended({ command, folder }, end, running, state, isOver);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
@@ -63,8 +63,14 @@ export async function runInFront(
   }
 }
 
-function ended(command: string, end: CommandEnd, running: RunningCommand, state: ShellState, isOver: boolean): ToolResult {
-  const moved = running.folder === undefined ? undefined : state.endedIn(running.folder);
+function ended(
+  { command, folder }: Pick<FrontRequest, "command" | "folder">,
+  end: CommandEnd,
+  running: RunningCommand,
+  state: ShellState,
+  isOver: boolean,
+): ToolResult {
+  const moved = running.folder === undefined ? undefined : state.endedIn(running.folder, folder);
   const how = exitWords(command, end);
   const exit = how && `[${how.words}]`;
   let text: string;
@@ -106,13 +112,13 @@ export function jobWords({ outputPath }: Job): string {
   return `BashOutput gives its new output, TaskStop ends it; you are told when it ends, and it ends with this session. All its output: ${outputPath}`;
 }
 
-function stoppedWords(why: Stopped, timeoutMs: number, unkilled: readonly number[]): string {
+function stoppedWords(why: Stopped, timeoutMs: number, unkilled: readonly number[], maxProcesses = MAX_PROCESSES): string {
   const left = unkilled.length === 0 ? "with all that it had started" : `but these could not be ended: ${unkilled.join(", ")}`;
   switch (why) {
     case "timeout":
       return `[timeout: stopped after ${timeoutMs} ms, ${left}]`;
     case "crowd":
-      return `[stopped: it had started more than ${MAX_PROCESSES} processes; ended ${left}]`;
+      return `[stopped: it had started more than ${maxProcesses} processes; ended ${left}]`;
     default:
       return unkilled.length === 0 ? "[interrupted by the user]" : `[interrupted by the user, ${left}]`;
   }

@@ -23,14 +23,14 @@ export class ShellState {
     return this.#cwd;
   }
 
-  /** A command ended in this folder; the next round begins there. Gives a note for the model when that is another one. */
-  endedIn(folder: string): string | undefined {
+  /** A command that began in `from` ended in `folder`; the next round begins there. Gives a note for the model when that is another one. */
+  endedIn(folder: string, from: string): string | undefined {
     if (!existsSync(folder)) {
       this.#next = this.#nearest(folder);
       this.#note = `[the working folder ${folder} is gone: commands run in ${this.#next} now]`;
       return this.#note;
     }
-    if (folder === (this.#next ?? this.#cwd)) return undefined;
+    if (folder === from) return undefined;
     this.#next = folder;
     return `[working folder: ${folder}]`;
   }

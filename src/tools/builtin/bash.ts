@@ -12,6 +12,8 @@ export type BashOptions = {
   outputFolder: string;
   env: NodeJS.ProcessEnv;
   defaultTimeoutMs?: number;
+  /** A command that has more of them at once is stopped. */
+  maxProcesses?: number;
   /** Makes what blanks out secrets in one command's output, text after text. */
   secretMasker?: () => (text: string) => string;
   /** Puts the command into the OS sandbox; undefined when it runs as it is. */

@@ -39,12 +39,14 @@ describe("Bash", () => {
   test("output that finds no room on the disk ends neither the command nor the process, and the model is told", async () => {
     await using folder = await tempFolder();
     const script = `
-      import { bashTool, ShellState } from ${JSON.stringify(new URL("../../../src/tools/builtin/bash.ts", import.meta.url).href)};
+      import { ShellState } from ${JSON.stringify(new URL("../../../src/tools/bash/shell-state.ts", import.meta.url).href)};
+      import { bashTool } from ${JSON.stringify(new URL("../../../src/tools/builtin/bash.ts", import.meta.url).href)};
       const state = new ShellState(${JSON.stringify(folder.path)});
       const tool = bashTool(state, { outputFolder: ${JSON.stringify(join(folder.path, "out"))}, env: process.env });
       const context = { cwd: "/", callId: "c", signal: new AbortController().signal, progress: () => undefined };
       const result = await tool.run(tool.parse({ command: "seq 1 50000; echo the end" }), context);
-      console.log(result.content[0].text);`;
+      console.log(result.content[0].text);
+      await state[Symbol.asyncDispose]();`;
     const file = join(folder.path, "run.mjs");
     await writeFile(file, script);
     const command = ["-c", 'ulimit -S -f 20; exec "$@"', "bash", process.execPath, "--import", "tsx", file];

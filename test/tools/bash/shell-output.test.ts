@@ -27,7 +27,8 @@ test("B-10: no cut of head, tail or news falls inside a character", () => {
     const output = new ShellOutput({ path: "/dev/null" });
     for (let piece = 0; piece < 200; piece += 1) output.add(Buffer.from(before + "😀".repeat(1_000)));
     for (const text of [output.takeNew(), output.lastText(101), output.finish()]) {
-      expect(text.isWellFormed()).toBe(true);
+      // A lone surrogate does not survive the way through bytes.
+      expect(Buffer.from(text).toString()).toBe(text);
       expect(text).not.toContain("\uFFFD");
     }
   }
