@@ -5,6 +5,8 @@ const LEADING_OUT = [
   ...["SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR"],
   ...["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "TMUX", "TMUX_PANE", "DOCKER_HOST", "CONTAINER_HOST", "VSCODE_IPC_HOOK_CLI"],
 ];
+/** The kernel's own settings. Their files ask who writes, not what rights he has: the user root could change the machine from inside. */
+const KERNEL = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver", "mtrr", "asound"].map((name) => `/proc/${name}`);
 /** Caches that their programs can't work without; those at home may not be written, so that nothing is planted there. */
 const PRIVATE_CACHES = { GOCACHE: "/tmp/.cache/go-build", npm_config_cache: "/tmp/.cache/npm" };
 
@@ -19,6 +21,7 @@ export function bubblewrapArgs({ mounts, temp, blank, network }: SandboxPlan): s
     ...(network === "off" ? ["--unshare-net"] : []),
     ...["--die-with-parent", "--cap-drop", "ALL"],
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...KERNEL.flatMap((path) => ["--ro-bind-try", path, path]),
     ...mounts.flatMap((mount) => mountArgs(mount, temp, blank)),
     // Only now: what stands in it needs a place to be mounted on.
     ...hidden.flatMap((path) => ["--remount-ro", path]),
