@@ -130,7 +130,9 @@ export class ProcessTree {
   /** Without /proc the group has to do. */
   #livingByGroup(): Entry[] {
     this.ownsGroup = this.pid !== undefined && signal(-this.pid, 0);
-    return this.ownsGroup && this.pid !== undefined ? [{ pid: -this.pid, name: "", parent: 0, group: this.pid, state: "", startedAt: "" }] : [];
+    return this.ownsGroup && this.pid !== undefined
+      ? [{ pid: -this.pid, name: "", parent: 0, group: this.pid, state: "", startedAt: "" }]
+      : [];
   }
 }
 

@@ -36,7 +36,9 @@ export function openContainment(
   async function start() {
     const { OsSandbox } = await import("../safety/os-sandbox/os-sandbox.ts");
     const found = await places();
-    const more = writable.map((path) => path.replace(/^~(?=\/|$)/, found.home)).map((path) => (isAbsolute(path) ? path : join(found.root, path)));
+    const more = writable
+      .map((path) => path.replace(/^~(?=\/|$)/, found.home))
+      .map((path) => (isAbsolute(path) ? path : join(found.root, path)));
     const sandbox = new OsSandbox({ ...found, writable: [...found.writable, ...more], network, excluded });
     const probe = await sandbox.probe();
     if (probe.works) return { sandbox, works: true, reason: "" };
@@ -75,6 +77,8 @@ export function openContainment(
 }
 
 function hintOf(isNetwork: boolean): string {
-  const held = isNetwork ? "it has no network there" : "it may write only to the working tree and /tmp there, and not to git's or RooCode's settings";
+  const held = isNetwork
+    ? "it has no network there"
+    : "it may write only to the working tree and /tmp there, and not to git's or RooCode's settings";
   return `[this ran in the OS sandbox: ${held}. If it needs more, call Bash again with unsandboxed: true; the person is asked.]`;
 }

@@ -29,7 +29,13 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
     projectCheck = asked.check ?? projectCheck;
     stricter = asked.sandbox ?? stricter;
     const sandbox = { ...settings.sandbox, ...own.sandbox };
-    settings = { ...settings, ...own, ...(own.sandbox ? { sandbox } : {}), tools: { ...settings.tools, ...own.tools }, team: { ...settings.team, ...own.team } };
+    settings = {
+      ...settings,
+      ...own,
+      ...(own.sandbox ? { sandbox } : {}),
+      tools: { ...settings.tools, ...own.tools },
+      team: { ...settings.team, ...own.team },
+    };
   }
   if (stricter) settings.sandbox = tightened(settings.sandbox, stricter);
   return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), warnings };
@@ -63,7 +69,10 @@ export async function settingsOf(
 }
 
 /** Whatever the person chose, the stricter of both counts. */
-function tightened(own: NonNullable<Settings["sandbox"]> = {}, project: NonNullable<Settings["sandbox"]>): NonNullable<Settings["sandbox"]> {
+function tightened(
+  own: NonNullable<Settings["sandbox"]> = {},
+  project: NonNullable<Settings["sandbox"]>,
+): NonNullable<Settings["sandbox"]> {
   const order: readonly (typeof SANDBOX_MODES)[number][] = ["off", "auto", "required"];
   const mode = own.mode ?? "auto";
   const isStricter = project.mode !== undefined && order.indexOf(project.mode) > order.indexOf(mode);

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe } from "vitest";
-import { addWorktree } from "../../src/platform/worktree.ts";
-import { gitText } from "../../src/platform/git.ts";
 import { commandEnvironment } from "../../src/platform/command-environment.ts";
+import { gitText } from "../../src/platform/git.ts";
+import { addWorktree } from "../../src/platform/worktree.ts";
 import { resultText } from "../../src/protocol/tool.ts";
 import { openContainment } from "../../src/runtime/containment.ts";
 import type { Settings } from "../../src/runtime/settings-schema.ts";
@@ -24,13 +24,15 @@ export const sandboxDescribe = describe.skipIf(isLeftOut);
 export type Place = { home: string; data: string; repo: string; worktree: string };
 
 /** A home with a data folder, a repository in it and a team's worktree, and a shell inside of the sandbox with one of them as its root. */
-export async function containedShell(options: {
-  root?: (place: Place) => string;
-  settings?: Settings["sandbox"];
-  prepare?: (place: Place) => Promise<void>;
-  env?: NodeJS.ProcessEnv;
-  isMerging?: boolean;
-} = {}) {
+export async function containedShell(
+  options: {
+    root?: (place: Place) => string;
+    settings?: Settings["sandbox"];
+    prepare?: (place: Place) => Promise<void>;
+    env?: NodeJS.ProcessEnv;
+    isMerging?: boolean;
+  } = {},
+) {
   const folder = await tempFolder("roocode-contained");
   const home = join(folder.path, "home");
   const data = join(home, ".roocode");
@@ -46,27 +48,42 @@ export async function containedShell(options: {
   await options.prepare?.(place);
   const root = options.root?.(place) ?? place.repo;
   const notices: string[] = [];
-  const containment = openContainment(options.settings, (text) => notices.push(text), async () => ({
-    root,
-    writable: [],
-    home,
-    dataFolder: data,
-    readable: [place.repo],
-    keepsPolicy: !options.isMerging,
-  }));
+  const containment = openContainment(
+    options.settings,
+    (text) => notices.push(text),
+    async () => ({
+      root,
+      writable: [],
+      home,
+      dataFolder: data,
+      readable: [place.repo],
+      keepsPolicy: !options.isMerging,
+    }),
+  );
   const state = new ShellState(root);
-  const env = { ...commandEnvironment({ ...process.env, HOME: home, ...options.env }), TEST_SHELL: folder.path };
-  const tool = bashTool(state, { outputFolder: join(folder.path, "out"), env, secretMasker, ...(containment ? { contain: containment.contain } : {}) });
+  const env: NodeJS.ProcessEnv = { ...commandEnvironment({ ...process.env, HOME: home, ...options.env }), TEST_SHELL: folder.path };
+  const tool = bashTool(state, {
+    outputFolder: join(folder.path, "out"),
+    env,
+    secretMasker,
+    ...(containment ? { contain: containment.contain } : {}),
+  });
   let number = 0;
   return {
     ...place,
     root,
+    env,
     state,
     notices,
     containment,
     async run(command: string, more: object = {}, signal = new AbortController().signal) {
       number += 1;
-      const result = await tool.run(tool.parse({ command, ...more }), { cwd: root, callId: `c${number}`, signal, progress: () => undefined });
+      const result = await tool.run(tool.parse({ command, ...more }), {
+        cwd: root,
+        callId: `c${number}`,
+        signal,
+        progress: () => undefined,
+      });
       state.settle();
       return { text: resultText(result), isError: result.isError === true };
     },

@@ -6,9 +6,14 @@ const LEADING_OUT = [
   ...["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "TMUX", "TMUX_PANE", "DOCKER_HOST", "CONTAINER_HOST", "VSCODE_IPC_HOOK_CLI"],
 ];
 /** The kernel's own settings. Their files ask who writes, not what rights he has: the user root could change the machine from inside. */
-const KERNEL = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver", "mtrr", "asound"].map((name) => `/proc/${name}`);
+const KERNEL = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver", "mtrr", "asound", "pressure"].map(
+  (name) => `/proc/${name}`,
+);
 /** Caches that their programs can't work without; those at home may not be written, so that nothing is planted there. */
 const PRIVATE_CACHES = { GOCACHE: "/tmp/.cache/go-build", npm_config_cache: "/tmp/.cache/npm" };
+
+/** git gc would expire the logs of other worktrees too, may not, and fails. */
+const GIT_SETTINGS = { "gc.reflogExpire": "never", "gc.reflogExpireUnreachable": "never" };
 
 /**
  * Arguments of bwrap, without the command. No `--new-session`: the command is started in a session of its own already, without a terminal,
@@ -28,6 +33,11 @@ export function bubblewrapArgs({ mounts, temp, blank, network }: SandboxPlan): s
     ...LEADING_OUT.flatMap((name) => ["--unsetenv", name]),
     ...["TMPDIR", "TMP", "TEMP"].flatMap((name) => ["--setenv", name, "/tmp"]),
     ...Object.entries(PRIVATE_CACHES).flatMap(([name, path]) => ["--setenv", name, path]),
+    ...["--setenv", "GIT_CONFIG_COUNT", String(Object.keys(GIT_SETTINGS).length)],
+    ...Object.entries(GIT_SETTINGS).flatMap(([key, value], index) => [
+      ...["--setenv", `GIT_CONFIG_KEY_${index}`, key],
+      ...["--setenv", `GIT_CONFIG_VALUE_${index}`, value],
+    ]),
   ];
 }
 

@@ -54,7 +54,12 @@ export class RunningCommand {
   readonly #mark: string;
   readonly #streams: readonly (NodeJS.ReadableStream & { destroy(): void })[];
 
-  constructor(child: ChildProcess & { pid: number }, ended: Promise<CommandEnd>, { output, mark, pipe }: StartRequest, contained?: Contained) {
+  constructor(
+    child: ChildProcess & { pid: number },
+    ended: Promise<CommandEnd>,
+    { output, mark, pipe }: StartRequest,
+    contained?: Contained,
+  ) {
     this.pid = child.pid;
     this.contained = contained;
     this.output = output;

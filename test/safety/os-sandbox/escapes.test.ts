@@ -40,16 +40,38 @@ async function prepare({ home, data, repo }: Place): Promise<void> {
 async function everything(folder: string): Promise<Record<string, string>> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = names.filter((one) => one.isFile() && !/objects/.test(one.parentPath));
-  return Object.fromEntries(await Promise.all(files.map(async (one) => [join(one.parentPath, one.name), await readFile(join(one.parentPath, one.name), "utf8")])));
+  return Object.fromEntries(
+    await Promise.all(files.map(async (one) => [join(one.parentPath, one.name), await readFile(join(one.parentPath, one.name), "utf8")])),
+  );
+}
+
+/** All in one command, each in a shell of its own: whether it failed. */
+async function tryAll({ run }: Shell, attempts: readonly (readonly [string, string])[]): Promise<ReadonlyMap<string, boolean>> {
+  const { text } = await run(
+    attempts.map(([, command], index) => `bash -c ${quoted(command)} >/dev/null 2>&1; echo "attempt ${index}: $?"`).join("\n"),
+  );
+  return new Map(attempts.map(([, command], index) => [command, new RegExp(`^attempt ${index}: [1-9]`, "m").test(text)]));
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const node = (script: string) => `${JSON.stringify(process.execPath)} -e ${JSON.stringify(script)}`;
-const connect = (to: string) => node(`require('net').connect(${to}).on('connect',()=>{console.log('REACHED');process.exit()}).on('error',(e)=>{console.log('refused',e.code);process.exit(1)})`);
+const connect = (to: string) =>
+  node(
+    `require('net').connect(${to}).on('connect',()=>{console.log('REACHED');process.exit()}).on('error',(e)=>{console.log('refused',e.code);process.exit(1)})`,
+  );
 
 sandboxDescribe("a command in the OS sandbox, in a plain checkout, can't", () => {
   let shell: Shell;
+  let before: Record<string, string>;
+  let failed: ReadonlyMap<string, boolean>;
   beforeAll(async () => {
     shell = await containedShell({ prepare });
+    await shell.run("true");
+    before = await everything(shell.home);
+    failed = await tryAll(shell, attempts);
   });
   afterAll(() => shell[Symbol.asyncDispose]());
 
@@ -84,32 +106,40 @@ sandboxDescribe("a command in the OS sandbox, in a plain checkout, can't", () =>
     ["mount", "mount -t tmpfs none src"],
     ["make what is read-only writable", "mount -o remount,rw,bind .git/config"],
     ["unmount a protection", "umount .git/config"],
-    ["do it in a user namespace of its own", "unshare -rm sh -c 'umount .git/config || mount -o remount,rw,bind .git/config; echo x >> .git/config'"],
+    [
+      "do it in a user namespace of its own",
+      "unshare -rm sh -c 'umount .git/config || mount -o remount,rw,bind .git/config; echo x >> .git/config'",
+    ],
     ["enter another namespace", `nsenter -t 1 -m sh -c 'echo x > ~/notes.txt'; nsenter -t ${process.pid} -a true`],
     ["change the kernel's settings", "cat /proc/sys/kernel/core_pattern > saved; cat saved > /proc/sys/kernel/core_pattern"],
     ["end the agent", `kill -9 ${process.pid}`],
     ["look at the agent's environment", `cat /proc/${process.pid}/environ`],
   ];
-  for (const [name, command] of attempts)
-    test(name, async () => {
-      const before = await everything(shell.home);
-      const { text, isError } = await shell.run(command);
-      expect(isError, text).toBe(true);
-      const after = await everything(shell.home);
-      // What it leaves in its own checkout is its work.
-      const inside = (path: string) => path.startsWith(`${shell.repo}/`) && !/\/\.(git|roocode)\//.test(path);
-      const outside = (files: Record<string, string>) => Object.fromEntries(Object.entries(files).filter(([path]) => !inside(path)));
-      expect(outside(after)).toEqual(outside(before));
-      expect(existsSync("/etc/roocode-was-here") || existsSync("/usr/roocode-was-here")).toBe(false);
-    });
+  for (const [name, command] of attempts) test(name, () => expect(failed.get(command)).toBe(true));
+
+  test("change anything outside by all of that", async () => {
+    // What it leaves in its own checkout is its work.
+    const inside = (path: string) => path.startsWith(`${shell.repo}/`) && !/\/\.(git|roocode)\//.test(path);
+    const outside = (files: Record<string, string>) => Object.fromEntries(Object.entries(files).filter(([path]) => !inside(path)));
+    expect(outside(await everything(shell.home))).toEqual(outside(before));
+    expect(existsSync("/etc/roocode-was-here") || existsSync("/usr/roocode-was-here")).toBe(false);
+  });
 
   test("find anything of the kernel that it could write", async () => {
     const own = "-path '/proc/[0-9]*' -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune";
-    expect((await shell.run(`find /proc -maxdepth 3 ${own} -o -not -type l -writable -print 2>/dev/null; find /sys -maxdepth 3 -writable -not -type l`)).text).toBe("(no output)");
+    expect(
+      (
+        await shell.run(
+          `find /proc -maxdepth 3 ${own} -o -not -type l -writable -print 2>/dev/null; find /sys -maxdepth 3 -writable -not -type l`,
+        )
+      ).text,
+    ).toBe("(no output)");
   });
 
   test("read keys, tokens, mail or conversations", async () => {
-    const { text } = await shell.run(`grep -rs "s3cret-of" ~ /tmp; cat ~/.ssh/id_ed25519 ~/.netrc ~/.docker/config.json; ls -A ~/.ssh ~/.gnupg ~/.roocode`);
+    const { text } = await shell.run(
+      `grep -rs "s3cret-of" ~ /tmp; cat ~/.ssh/id_ed25519 ~/.netrc ~/.docker/config.json; ls -A ~/.ssh ~/.gnupg ~/.roocode`,
+    );
     expect(text).not.toContain(SECRET);
     expect(text).toContain("worktrees");
     expect(text).not.toMatch(/^(teams|id_ed25519|private|config.yaml)$/m);
@@ -140,7 +170,9 @@ sandboxDescribe("a command in the OS sandbox can't reach", () => {
       servers.push(server);
     });
   beforeAll(async () => {
-    shell = await containedShell({ env: { SSH_AUTH_SOCK: "/tmp/agent", TMUX: "/tmp/tmux-0/default,1,0", DISPLAY: ":0", DBUS_SESSION_BUS_ADDRESS: "unix:path=/run/bus" } });
+    shell = await containedShell({
+      env: { SSH_AUTH_SOCK: "/tmp/agent", TMUX: "/tmp/tmux-0/default,1,0", DISPLAY: ":0", DBUS_SESSION_BUS_ADDRESS: "unix:path=/run/bus" },
+    });
   });
   afterAll(async () => {
     for (const server of servers) server.close();
@@ -199,8 +231,13 @@ sandboxDescribe("a command in the OS sandbox can't reach", () => {
 
 sandboxDescribe("a teammate's command in the OS sandbox can't", () => {
   let shell: Shell;
+  let before: Record<string, string>;
+  let failed: ReadonlyMap<string, boolean>;
   beforeAll(async () => {
     shell = await containedShell({ root: ({ worktree }) => worktree });
+    await shell.run("true");
+    before = await everything(shell.home);
+    failed = await tryAll(shell, attempts);
   });
   afterAll(() => shell[Symbol.asyncDispose]());
 
@@ -220,13 +257,9 @@ sandboxDescribe("a teammate's command in the OS sandbox can't", () => {
     ["write into another worktree", "echo x > ../bob/README.md"],
     ["move the common folder away", `mv ${common} ${common}.x`],
   ];
-  for (const [name, command] of attempts)
-    test(name, async () => {
-      const before = await everything(shell.home);
-      const { text, isError } = await shell.run(command);
-      expect(isError, text).toBe(true);
-      expect(await everything(shell.home)).toEqual(before);
-    });
+  for (const [name, command] of attempts) test(name, () => expect(failed.get(command)).toBe(true));
+
+  test("change anything by all of that", async () => expect(await everything(shell.home)).toEqual(before));
 });
 
 sandboxDescribe("the OS sandbox is not led astray by", () => {
@@ -289,7 +322,9 @@ sandboxDescribe("the OS sandbox is not led astray by", () => {
         await writeFile(join(home, ".config", "git", "config"), "# mine\n");
       },
     });
-    await shell.run("echo evil >> .bashrc; echo evil > .zshrc; mv .config x; mkdir -p .config/git; echo evil > .config/git/config; echo x > .roocode/config.yaml; echo fine > fine");
+    await shell.run(
+      "echo evil >> .bashrc; echo evil > .zshrc; mv .config x; mkdir -p .config/git; echo evil > .config/git/config; echo x > .roocode/config.yaml; echo fine > fine",
+    );
     expect(await readFile(join(shell.home, ".bashrc"), "utf8")).toBe("# mine\n");
     expect(await readFile(join(shell.home, ".config/git/config"), "utf8")).toBe("# mine\n");
     expect(await readFile(join(shell.home, ".roocode/config.yaml"), "utf8")).toBe("model: x\n");
