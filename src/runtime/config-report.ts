@@ -81,7 +81,8 @@ async function settingsInForce(surroundings: Surroundings, files: SettingsFiles)
     }
     if (asked.addDirs) say(asked.addDirs, "addDirs");
     for (const field of ["mode", "network"] as const)
-      if (asked.sandbox?.[field] !== undefined && asked.sandbox[field] === surroundings.settings.sandbox?.[field]) say(asked.sandbox[field], "sandbox", field);
+      if (asked.sandbox?.[field] !== undefined && asked.sandbox[field] === surroundings.settings.sandbox?.[field])
+        say(asked.sandbox[field], "sandbox", field);
     if (asked.check !== undefined && !found.has("team.check")) say(asked.check, "team", "check");
   }
   const flag = (key: string, value: unknown, place: string) => {

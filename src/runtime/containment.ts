@@ -23,7 +23,7 @@ const NETWORK = /network is unreachable|ENETUNREACH|could not resolve|EAI_AGAIN|
 export function openContainment(
   settings: Settings["sandbox"] = {},
   notice: (text: string) => void,
-  places: () => Promise<Omit<SandboxRequest, "network" | "excluded">>,
+  places: () => Promise<Omit<SandboxRequest, "network" | "excluded" | "isRequired">>,
 ): Containment | undefined {
   const { mode = "auto", network = "off", writable = [], excluded = [] } = settings;
   if (mode === "off") return undefined;
@@ -39,7 +39,7 @@ export function openContainment(
     const more = writable
       .map((path) => path.replace(/^~(?=\/|$)/, found.home))
       .map((path) => (isAbsolute(path) ? path : join(found.root, path)));
-    const sandbox = new OsSandbox({ ...found, writable: [...found.writable, ...more], network, excluded });
+    const sandbox = new OsSandbox({ ...found, writable: [...found.writable, ...more], network, excluded, isRequired: mode === "required" });
     const probe = await sandbox.probe();
     if (probe.works) return { sandbox, works: true, reason: "" };
     const reason = `${probe.reason}. ${probe.mend}`;

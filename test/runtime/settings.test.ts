@@ -46,13 +46,18 @@ describe("settings", () => {
     const sandbox = async (...given: Parameters<typeof load>) => (await load(...given)).settings.sandbox;
     expect(await sandbox({ user: "sandbox: required\n" })).toEqual({ mode: "required" });
     expect(await sandbox({ user: "sandbox: off\n" })).toEqual({ mode: "off" });
-    expect(await sandbox({ user: "sandbox: {mode: off, network: on}\n", project: "sandbox: required\n" })).toEqual({ mode: "required", network: "on" });
+    expect(await sandbox({ user: "sandbox: {mode: off, network: on}\n", project: "sandbox: required\n" })).toEqual({
+      mode: "required",
+      network: "on",
+    });
     expect(await sandbox({ user: "sandbox: required\n", project: "sandbox: off\n" })).toEqual({ mode: "required" });
     expect(await sandbox({ user: "sandbox: {network: on}\n", project: "sandbox: {network: off}\n" })).toEqual({ network: "off" });
     const loose = "sandbox: {mode: off, network: on, writable: [/], excluded: ['*']}\n";
     expect(await sandbox({ project: loose })).toEqual({});
     expect(await sandbox({ local: loose }, true)).toEqual({});
-    expect((await load({ project: loose })).warnings).toEqual(["project.yaml: a project can only tighten the sandbox; what would loosen it is ignored."]);
+    expect((await load({ project: loose })).warnings).toEqual([
+      "project.yaml: a project can only tighten the sandbox; what would loosen it is ignored.",
+    ]);
     expect(await sandbox({ local: "sandbox: {writable: [/x]}\n", user: "sandbox: auto\n" })).toEqual({ mode: "auto", writable: ["/x"] });
   });
 

@@ -16,7 +16,10 @@ import { tempFolder } from "../support/temp.ts";
 const run = promisify(execFile);
 const never = new AbortController().signal;
 
-async function project(answers: HumanAnswer[] = [], options: { mode?: PermissionMode; granted?: string[]; isHeadless?: boolean; contains?: (command: string) => boolean } = {}) {
+async function project(
+  answers: HumanAnswer[] = [],
+  options: { mode?: PermissionMode; granted?: string[]; isHeadless?: boolean; contains?: (command: string) => boolean } = {},
+) {
   const temp = await tempFolder("authorize");
   const root = join(temp.path, "proj");
   const home = join(temp.path, "home");

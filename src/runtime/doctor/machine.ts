@@ -16,7 +16,16 @@ const LEAST_TMUX = [3, 0] as const;
 
 /** The programs and the system below RooCode. */
 export function machineChecks(surroundings: Surroundings): Promise<Check[]> {
-  return Promise.all([node(), git(), tmux(), it2(surroundings), sandbox(surroundings), ripgrep(surroundings), terminal(surroundings), fileEvents()]);
+  return Promise.all([
+    node(),
+    git(),
+    tmux(),
+    it2(surroundings),
+    sandbox(surroundings),
+    ripgrep(surroundings),
+    terminal(surroundings),
+    fileEvents(),
+  ]);
 }
 
 function node(): Check {
@@ -48,11 +57,13 @@ async function it2({ env }: Surroundings): Promise<Check> {
 async function sandbox({ settings }: Surroundings): Promise<Check> {
   const { mode = "auto", network = "off" } = settings.sandbox ?? {};
   const { probeSandbox } = await import("../../safety/os-sandbox/detect.ts");
-  const probe = await probeSandbox();
+  const probe = await probeSandbox(mode === "required");
   if (mode === "off") return off("sandbox", `Switched off by the settings (${probe.works ? "it would work" : probe.reason}).`);
-  if (probe.works) return ok("sandbox", `bubblewrap works: commands run inside, network ${network}.`);
+  if (probe.works) return ok("sandbox", `It works: commands run inside, network ${network}.`);
   const text = `Commands run without an OS sandbox: ${probe.reason}.`;
-  return mode === "required" ? fail("sandbox", `The settings require one: ${probe.reason}.`, probe.mend) : warn("sandbox", text, probe.mend);
+  return mode === "required"
+    ? fail("sandbox", `The settings require one: ${probe.reason}.`, probe.mend)
+    : warn("sandbox", text, probe.mend);
 }
 
 async function ripgrep({ env }: Surroundings): Promise<Check> {

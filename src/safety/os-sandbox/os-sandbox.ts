@@ -7,10 +7,13 @@ import { type Probe, probeSandbox } from "./detect.ts";
 import { guardNames } from "./guard.ts";
 import { planSandbox } from "./plan.ts";
 import type { SandboxPlan, SandboxPolicy } from "./policy.ts";
+import { seatbeltProfile } from "./seatbelt.ts";
 
 export type SandboxRequest = Omit<SandboxPolicy, "temp" | "blank"> & {
   /** Patterns of command lines that run outside. */
   excluded: readonly string[];
+  /** The person asked for a sandbox by name. */
+  isRequired: boolean;
 };
 /** `end` once all of it is over; gives the names that it touched and that were put right. */
 export type Contained = { argv: readonly string[]; end(): string[] };
@@ -30,7 +33,7 @@ export class OsSandbox implements Disposable {
 
   /** Started once; a command costs no probe. */
   probe(): Promise<Probe> {
-    this.#probe ??= probeSandbox();
+    this.#probe ??= probeSandbox(this.#request.isRequired);
     return this.#probe;
   }
 
@@ -48,7 +51,7 @@ export class OsSandbox implements Disposable {
     const guard = guardNames(plan.guarded);
     let touched: string[] | undefined;
     return {
-      argv: ["bwrap", ...bubblewrapArgs(plan), "--", ...argv],
+      argv: [...launcher(plan), ...argv],
       end: () => {
         if (touched !== undefined) return touched;
         touched = guard.end();
@@ -65,7 +68,7 @@ export class OsSandbox implements Disposable {
   }
 
   #newPlan(): SandboxPlan {
-    const { excluded: _, ...policy } = this.#request;
+    const { excluded: _, isRequired: __, ...policy } = this.#request;
     this.#folder ??= makeFolder();
     const plan = planSandbox({ ...policy, temp: join(this.#folder, "tmp"), blank: join(this.#folder, "blank") });
     for (const path of plan.transient) {
@@ -79,6 +82,11 @@ export class OsSandbox implements Disposable {
     for (const path of this.#transient) if (isEmpty(path)) rmdirSync(path);
     this.#transient.clear();
   }
+}
+
+function launcher(plan: SandboxPlan): string[] {
+  if (process.platform !== "darwin") return ["bwrap", ...bubblewrapArgs(plan), "--"];
+  return ["sandbox-exec", "-p", seatbeltProfile(plan), "/usr/bin/env", `TMPDIR=${plan.temp}`];
 }
 
 /** Outside of what the commands see as their temporary folder but for the part that is bound there. */
