@@ -46,15 +46,17 @@ export async function prepareCall(
     if (hooked?.updatedInput) input = tool.parse(hooked.updatedInput);
 
     const request = { agent: options.agent, tool: tool.name, access: tool.access(input) };
-    const decision = await options.authorize(request, signal);
+    const { resolved, ...decision } = await options.authorize(request, signal);
     emit({ type: "permission", id: original.id, request, decision });
     if (decision.decision === "deny") {
       const text = decision.layer === "human" ? decision.reason : `Permission denied: ${decision.reason}`;
       return answered(errorResult(text));
     }
     const run = async (runSignal: AbortSignal, progress: (text: string) => void): Promise<ToolResult> => {
-      if (mayChange(tool, input, request.access)) await options.beforeChange?.(request.access);
-      const context = { cwd: options.cwd, callId: original.id, signal: runSignal, progress };
+      // What is kept for undoing is the file that will be changed, whatever the path was relative to.
+      const access = resolved ? { ...request.access, paths: resolved } : request.access;
+      if (mayChange(tool, input, access)) await options.beforeChange?.(access);
+      const context = { cwd: options.cwd, callId: original.id, signal: runSignal, progress, resolved };
       const result = await tool.run(input, context).catch((error: unknown) => failure(tool.name, error, runSignal));
       await options.fireHook?.({ event: "post_tool_use", tool: tool.name, input, result }, signal);
       return result;

@@ -14,6 +14,8 @@ export type PermissionDecision = {
   rule?: string;
   reason: string;
   parts?: readonly string[];
+  /** Of a file tool: where each of `access.paths` led when it was judged, links followed. The tool opens that, and nothing else. */
+  resolved?: readonly string[];
 };
 export type FinalDecision = PermissionDecision & { decision: "allow" | "deny" };
 /** Asks the person where the layers say "ask", so what comes back is final. */

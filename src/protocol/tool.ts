@@ -9,8 +9,19 @@ export type Access = { kind: "read" | "write" | "command" | "other"; subject: st
 export type ToolDisplay = { type: "diff"; path: string; patch: string } | { type: "text"; text: string };
 /** The model reads `content`; the person sees `display`. */
 export type ToolResult = { content: (TextBlock | ImageBlock)[]; isError?: boolean; display?: ToolDisplay };
-/** `callId` is the id of the model's call; two runs never share one. */
-export type ToolContext = { cwd: string; callId: string; signal: AbortSignal; progress(text: string): void };
+/**
+ * `callId` is the id of the model's call; two runs never share one. `resolved` are the places that were judged, in the order of
+ * `access.paths`; undefined where no layer judges paths.
+ */
+export type ToolContext = {
+  cwd: string;
+  callId: string;
+  signal: AbortSignal;
+  progress(text: string): void;
+  resolved?: readonly string[] | undefined;
+};
+/** Of files that a search came upon: whether each may be shown, when the search itself began at `from`. */
+export type MayShow = (tool: string, from: string, files: readonly string[]) => Promise<readonly boolean[]>;
 
 export interface Tool<Input = unknown> extends ToolSpec {
   /** Throws ToolInputError with a text for the model. */

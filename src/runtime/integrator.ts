@@ -68,10 +68,10 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
     sessionId: id,
     sessionPath: join(teamFolder, "sessions", `${INTEGRATOR}-${id.slice(0, 8)}.jsonl`),
     system: (environment) => systemPrompt(environment, role, ""),
-    tools: ({ shell, bash }) => [
+    tools: ({ shell, bash, mayShow }) => [
       readFileTool(files),
       editFileTool(files),
-      grepTool(),
+      grepTool(mayShow),
       job.guard(bashTool(shell, bash)),
       // It speaks in the lead's name: answers come to the lead's box, which is read here.
       sendMessageTool({ mailbox: bus.mailbox, roster: bus.roster, presence: bus.presence, self: LEAD }),

@@ -117,10 +117,10 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     sessionId: randomUUID(),
     sessionPath: join(teamFolder, "sessions", `${LEAD}.jsonl`),
     system: (environment) => systemPrompt(environment, role, ""),
-    tools: ({ shell, bash }) => [
+    tools: ({ shell, bash, mayShow }) => [
       ...(request.coordinator
         ? [askUserTool(screen.askUser)]
-        : workTools({ shell, bash, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
+        : workTools({ shell, bash, mayShow, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
       ...memberTools({ bus, self: LEAD, role: "lead", process: selfIdentity(), onStep, reviveMember: revive }),
       agentTool(spawnOne),
       ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),

@@ -10,7 +10,7 @@ import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import type { Tool } from "../protocol/tool.ts";
+import type { MayShow, Tool } from "../protocol/tool.ts";
 import { secretMasker } from "../safety/secrets.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
 import type { BashOptions } from "../tools/builtin/bash.ts";
@@ -39,7 +39,7 @@ export type AgentRequest = {
   /** A session that is there goes on, with its system prompt and tools; else it begins here. */
   sessionPath: string;
   system: (environment: Environment) => string;
-  tools: (parts: { shell: ShellState; bash: BashOptions; mail: ReadonlySet<string> }) => readonly Tool[];
+  tools: (parts: { shell: ShellState; bash: BashOptions; mail: ReadonlySet<string>; mayShow: MayShow }) => readonly Tool[];
   pending?: () => Promise<Pending | undefined>;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
@@ -137,7 +137,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   };
   const mail = old?.loaded.mail ?? new Set<string>();
   const memory = agentMemory(surroundings, request.root);
-  const tools = memory.watched(request.tools({ shell, bash, mail }));
+  const tools = memory.watched(request.tools({ shell, bash, mail, mayShow: permissions.mayShow }));
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
   const session =

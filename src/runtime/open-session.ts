@@ -74,7 +74,10 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionId: id,
     sessionPath: join(folder, `${id}.jsonl`),
     system: systemPrompt,
-    tools: ({ shell, bash }) => [...workTools({ shell, bash, askUser: options.askUser, settings: settings.tools ?? {} }), ...mcp.tools],
+    tools: ({ shell, bash, mayShow }) => [
+      ...workTools({ shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
+      ...mcp.tools,
+    ],
     pending: async () => {
       const steering = options.steering?.();
       return steering === undefined ? undefined : { reminder: "", mail: [], steering };

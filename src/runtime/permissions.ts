@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { projectPaths } from "../platform/paths.ts";
 import type { AskHuman, Authorize, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
+import type { MayShow } from "../protocol/tool.ts";
 import { auditFile } from "../safety/audit.ts";
-import { createAuthorize } from "../safety/authorize.ts";
+import { createAuthorize, createMayShow } from "../safety/authorize.ts";
 import { narrowestRules } from "../safety/narrowest-rule.ts";
 import { addLocalRules, ruleReader } from "../safety/rule-files.ts";
 import type { RuleSet } from "../safety/rules.ts";
@@ -35,6 +36,8 @@ export type Permissions = {
   authorize: Authorize;
   /** Whether a file may be read without a question; leaves no line in the audit log. */
   mayRead: (path: string) => Promise<boolean>;
+  /** The same for the files that a search found. */
+  mayShow: MayShow;
   maskSecrets: (text: string) => string;
   /** The rules that "always" would write, as shown to the person; undefined where it is not offered. */
   alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
@@ -80,6 +83,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       const { decision } = await unasked({ agent: options.agent, tool: "ReadFile", access }, new AbortController().signal);
       return decision === "allow";
     },
+    mayShow: createMayShow(options.agent, context),
     maskSecrets,
     alwaysRule: async (request, decision) => {
       const found = narrowest(request, decision);

@@ -100,8 +100,14 @@ export async function startWorker(
     sessionId: randomUUID(),
     sessionPath: join(boot.teamFolder, "sessions", `${self}.jsonl`),
     system: await workerSystem(info, boot.team),
-    tools: ({ shell, bash }) => [
-      ...workTools({ shell, bash, askUser: screen.askUser ?? (async () => undefined), settings: surroundings.settings.tools ?? {} }),
+    tools: ({ shell, bash, mayShow }) => [
+      ...workTools({
+        shell,
+        bash,
+        mayShow,
+        askUser: screen.askUser ?? (async () => undefined),
+        settings: surroundings.settings.tools ?? {},
+      }),
       ...memberTools({
         bus,
         self,

@@ -1,5 +1,5 @@
 import type { ToolSpec } from "../protocol/model.ts";
-import type { Tool } from "../protocol/tool.ts";
+import type { MayShow, Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import { type BashOptions, bashTool } from "../tools/builtin/bash.ts";
@@ -16,17 +16,18 @@ export type WorkTools = {
   shell: ShellState;
   bash: BashOptions;
   askUser: AskUser;
+  mayShow: MayShow;
   settings: { allowWrite?: boolean | undefined; allowBash?: boolean | undefined };
 };
 
 /** The tools of an agent that works on code, made for this agent: its own file state, its own shell folder. */
-export function workTools({ shell, bash, askUser, settings }: WorkTools): Tool[] {
+export function workTools({ shell, bash, askUser, mayShow, settings }: WorkTools): Tool[] {
   const files = new FileState();
   return [
     readFileTool(files),
     ...(settings.allowWrite === false ? [] : [writeFileTool(files), editFileTool(files)]),
-    globTool(),
-    grepTool(),
+    globTool(mayShow),
+    grepTool(mayShow),
     ...(settings.allowBash === false ? [] : [bashTool(shell, bash), bashOutputTool(shell), taskStopTool(shell)]),
     askUserTool(askUser),
   ];

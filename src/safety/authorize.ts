@@ -1,6 +1,7 @@
 import type { AskHuman, Authorize, FinalDecision, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
+import type { MayShow } from "../protocol/tool.ts";
 import { auditLine, type Recorder } from "./audit.ts";
-import { decide } from "./decide.ts";
+import { decide, mayShowFiles } from "./decide.ts";
 import { gitConfigReader } from "./git-config.ts";
 import type { DecisionContext } from "./layer-votes.ts";
 import { denyUnanswered, narrowestRules } from "./narrowest-rule.ts";
@@ -43,13 +44,17 @@ export type AuthorizeParts = {
 /** Part of the reason of a denial that a person might have answered otherwise. */
 export const NOBODY = "nobody is here to answer";
 
+/** Whether a search may show each file, by the same layers and without a line in the audit log. */
+export function createMayShow(agent: string, context: AuthorizeContext): MayShow {
+  const granted = grantedRules(context);
+  const gitIsSafe = () => true;
+  return async (tool, from, files) => mayShowFiles(agent, tool, from, files, await decisionContext(context, granted, gitIsSafe));
+}
+
 /** The five layers in order: what the first four leave open is put to the person. */
 export function createAuthorize({ context, askHuman, record, writeAlways, now = () => new Date() }: AuthorizeParts): Authorize {
   const gitIsSafe = gitConfigReader();
-  const granted = (context.granted ?? []).flatMap((text) => {
-    const rule = parseRuleBody("allow", text, "granted");
-    return "warning" in rule ? [] : [rule];
-  });
+  const granted = grantedRules(context);
 
   return async (request, signal) => {
     const open = await decide(request, await decisionContext(context, granted, gitIsSafe));
@@ -90,6 +95,13 @@ async function besideSandbox(
   const isPlainAsk = decided.decision === "ask" && !decided.sticky && decided.layer === "mode";
   if (!isPlainAsk || mode() === "plan" || !(await contains(access.subject))) return decided;
   return { decision: "allow", sticky: false, layer: "mode", reason: "it runs inside the OS sandbox" };
+}
+
+function grantedRules(context: AuthorizeContext): Rule[] {
+  return (context.granted ?? []).flatMap((text) => {
+    const rule = parseRuleBody("allow", text, "granted");
+    return "warning" in rule ? [] : [rule];
+  });
 }
 
 async function decisionContext(

@@ -2,9 +2,27 @@ import type { PermissionDecision, PermissionRequest } from "../protocol/permissi
 import { type DecisionContext, join, type LayerVote } from "./layer-votes.ts";
 import { pathIsAllowed, pathIsCovered, rulePath } from "./match-paths.ts";
 import { allowedByMode } from "./modes.ts";
-import { judgePath, patternLeaves, rememberLooks, resolvePhysically, toAbsolute } from "./path-sandbox.ts";
+import { judgePath, type PathVerdict, patternLeaves, rememberLooks, resolvePhysically, toAbsolute } from "./path-sandbox.ts";
 import { matchesStar } from "./patterns.ts";
 import { judgeRules, namesTool, READ_TOOLS, type Rule, WRITE_TOOLS } from "./rules.ts";
+
+/**
+ * Which files a search may show: those that ReadFile reads without a question and no rule keeps from the search. An ask that the
+ * search itself met is answered already; an ask or a deny of a single file leaves it out.
+ */
+export function mayShowFiles(agent: string, tool: string, from: string, files: readonly string[], given: DecisionContext): boolean[] {
+  const context = { ...given, ground: { ...given.ground, files: rememberLooks(given.ground.files) } };
+  // Of a search the subject is its pattern, which was judged with the search itself.
+  const judge = (name: string, path: string) =>
+    decideTool({ agent, tool: name, access: { kind: "read", subject: "*", paths: [path] } }, context);
+  const start = judge(tool, from);
+  const isAnswered = (vote: LayerVote) => vote.decision === "allow" || (vote.layer !== "path" && !vote.sticky && vote.rule === start.rule);
+  return files.map((file) => {
+    const asSearch = judge(tool, file);
+    const asRead = judge("ReadFile", file);
+    return asSearch.decision !== "deny" && asRead.decision !== "deny" && isAnswered(asRead);
+  });
+}
 
 /** Layers 1 to 4 on one call. Pure but for the look at the disk that `ground` and `gitIsSafe` bring. */
 export async function decide(request: PermissionRequest, given: DecisionContext): Promise<PermissionDecision> {
@@ -25,8 +43,14 @@ async function decideBash(request: PermissionRequest, context: DecisionContext):
 }
 
 function decideTool(request: PermissionRequest, context: DecisionContext): LayerVote {
+  const verdicts = judgePaths(request, context);
+  const vote = joinLayers(request, layerPath(request, verdicts), context);
+  const resolved = verdicts.flatMap((verdict) => verdict.resolved ?? []);
+  return vote.decision !== "deny" && resolved.length > 0 ? { ...vote, resolved } : vote;
+}
+
+function joinLayers(request: PermissionRequest, place: LayerVote | undefined, context: DecisionContext): LayerVote {
   const votes: LayerVote[] = [];
-  const place = layerPath(request, context);
   if (place) votes.push(place);
   const rule = judgeRules(context.rules, context.isTrusted, (each) => matchesTool(each, request, context));
   if (rule)
@@ -41,14 +65,16 @@ function decideTool(request: PermissionRequest, context: DecisionContext): Layer
   return join(votes) ?? layerMode(request, context);
 }
 
-/** Layer 2 for the file tools. */
-function layerPath(request: PermissionRequest, { ground }: DecisionContext): LayerVote | undefined {
-  const { access, tool } = request;
-  if (access.kind !== "read" && access.kind !== "write") return undefined;
-  const use = access.kind;
+function judgePaths({ access, tool }: PermissionRequest, { ground }: DecisionContext): PathVerdict[] {
+  const { kind } = access;
+  if (kind !== "read" && kind !== "write") return [];
   const isSearch = tool === "Glob" || tool === "Grep";
+  return (access.paths ?? []).map((path) => judgePath(path, kind, ground, !isSearch));
+}
+
+/** Layer 2 for the file tools. */
+function layerPath({ access, tool }: PermissionRequest, verdicts: readonly PathVerdict[]): LayerVote | undefined {
   if (tool === "Glob" && patternLeaves(access.subject)) return denyPath(`the pattern "${access.subject}" leaves the workspace`);
-  const verdicts = (access.paths ?? []).map((path) => judgePath(path, use, ground, !isSearch));
   const refused = verdicts.find((verdict) => verdict.place !== "inside");
   if (refused) return denyPath(refused.reason);
   const sticky = verdicts.find((verdict) => verdict.isSticky);

@@ -124,8 +124,9 @@ function judgeInside(
 ): PathVerdict {
   const inside: PathVerdict = { ...PLAIN, place: "inside", reason: "inside the workspace", resolved };
   const found = ground.files.look(resolved);
-  if (found?.kind === "other" || (meansFile && found?.kind === "folder"))
-    return { ...inside, place: "protected", reason: `"${given}" is not a regular file` };
+  if (meansFile && found?.kind === "folder")
+    return { ...inside, place: "protected", reason: `"${given}" is not a regular file but a directory: see what is in it with Glob` };
+  if (found?.kind === "other") return { ...inside, place: "protected", reason: `"${given}" is not a regular file` };
   const sticky = names.find((check) => check.isSticky);
   if (sticky) return { ...inside, isSticky: true, isSecret: sticky.isSecret, reason: sticky.reason };
   // Package managers link whole stores into these folders; a read there is no sign of a planted link.

@@ -1,24 +1,21 @@
-import { stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
 
-type Version = { mtimeNs: bigint; size: bigint; ino: bigint };
-
-/** Which version of a file this agent has read or written; keys are real paths. An edit needs the version that is on disk. */
+/** Which content of a file this agent has read or written; keys are real paths. An edit needs the content that is on disk. */
 export class FileState {
-  readonly #versions = new Map<string, Version>();
+  readonly #digests = new Map<string, string>();
 
-  async remember(realPath: string): Promise<void> {
-    this.#versions.set(realPath, await version(realPath));
+  remember(realPath: string, digest: string): void {
+    this.#digests.set(realPath, digest);
   }
 
-  async check(realPath: string): Promise<"current" | "changed" | "unread"> {
-    const known = this.#versions.get(realPath);
-    if (!known) return "unread";
-    const now = await version(realPath);
-    return now.mtimeNs === known.mtimeNs && now.size === known.size && now.ino === known.ino ? "current" : "changed";
+  check(realPath: string, digest: string): "current" | "changed" | "unread" {
+    const known = this.#digests.get(realPath);
+    if (known === undefined) return "unread";
+    // By content: two writes within one tick of the file system's clock have the same time.
+    return known === digest ? "current" : "changed";
   }
 }
 
-async function version(path: string): Promise<Version> {
-  const { mtimeNs, size, ino } = await stat(path, { bigint: true });
-  return { mtimeNs, size, ino };
+export function digestOf(bytes: Uint8Array): string {
+  return createHash("sha1").update(bytes).digest("base64");
 }

@@ -20,7 +20,7 @@ export function accessOf(tool: string, input: Record<string, unknown>): Access |
     case "Glob":
     case "Grep": {
       const pattern = text(input.pattern);
-      return pattern === undefined ? needs("pattern") : { kind: "read", subject: pattern, paths: [path ?? "."] };
+      return pattern === undefined ? needs("pattern") : { kind: "read", subject: pattern, paths: [path || "."] };
     }
     case "Agent":
       return { kind: "other", subject: text(input.subagent_type) ?? "" };

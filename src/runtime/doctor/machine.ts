@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../platform/process.ts";
-import { findRipgrep, runRipgrep } from "../../tools/ripgrep.ts";
+import { findRipgrep, runRipgrep } from "../../tools/search/ripgrep.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { backendFacts } from "../team-backend.ts";
 import { type Check, fail, off, ok, warn } from "./check.ts";
@@ -70,8 +70,10 @@ async function ripgrep({ env }: Surroundings): Promise<Check> {
   const mend = "Grep and Glob use a slow search. Install ripgrep (rg), or install RooCode with its optional packages.";
   if (env.ROOCODE_RIPGREP === "off") return warn("ripgrep", "ripgrep is switched off.", "Unset ROOCODE_RIPGREP.");
   const file = await findRipgrep(env);
-  const run = file && (await runRipgrep(file, ["--version"], "/", 1_000).catch(() => undefined));
-  return run ? ok("ripgrep", `${firstLine(run.stdout)}.`) : warn("ripgrep", "There is no ripgrep that runs.", mend);
+  const lines: string[] = [];
+  const version = { args: ["--version"], cwd: "/", timeoutMs: PROGRAM_MS, onPart: (line: string) => void lines.push(line) };
+  const run = file && (await runRipgrep({ file, ...version }).catch(() => undefined));
+  return run ? ok("ripgrep", `${lines[0]}.`) : warn("ripgrep", "There is no ripgrep that runs.", mend);
 }
 
 function terminal({ env }: Surroundings): Check {
