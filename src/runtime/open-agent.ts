@@ -116,7 +116,6 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     readable: [spillFolder, surroundings.projectRoot],
     keepsPolicy: !request.isMerging,
   }));
-  if (settings.sandbox?.mode === "required") await containment?.require();
   const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     root: request.root,
@@ -128,6 +127,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     // A result that went to disk is read from there.
     extraRoots: [spillFolder, ...(await inherited(sessionPath, old?.loaded.header.parent)), ...(request.scope?.extraRoots ?? [])],
   });
+  // Before the session is made: what is refused begins none.
+  if (settings.sandbox?.mode === "required") await containment?.require();
   const bash: BashOptions = {
     outputFolder: spillFolder,
     env: commandEnvironment(env, request.shellEnv),

@@ -7,7 +7,15 @@ import { fakeModel, inOrder } from "../support/fake-model.ts";
 import { testHome } from "../support/home.ts";
 
 const bash = (command: string, more: object = {}) => ({ calls: [{ name: "Bash", input: { command, ...more } }] });
-const escape = "sh -c 'echo evil >> .git/config; echo evil > ~/notes; echo evil > .roocode/config.local.yaml; cat ~/.ssh/id; echo tried > tried'";
+/** In a script of the repository: a command that names these is refused before it runs. */
+const ESCAPE = `echo evil >> .git/config
+echo evil > ~/notes
+echo evil > .roocode/config.local.yaml
+cat ~/.ssh/id
+echo tried > tried
+exit 1
+`;
+const OUT = "echo evil > ~/notes";
 
 sandboxDescribe("-p with an OS sandbox", () => {
   test("a fooled model's commands run without a question and reach nothing outside; what wants out is denied", async () => {
@@ -15,10 +23,13 @@ sandboxDescribe("-p with an OS sandbox", () => {
     await mkdir(join(home.home, ".ssh"));
     await writeFile(join(home.home, ".ssh", "id"), "s3cret");
     const config = await readFile(join(home.repo, ".git", "config"), "utf8");
-    await using model = await fakeModel(inOrder(bash(escape), bash("sh -c 'echo evil > ~/notes'", { unsandboxed: true }), { text: "Done." }));
+    await using model = await fakeModel(inOrder(bash("sh ./escape.sh"), bash("sh ./out.sh", { unsandboxed: true }), { text: "Done." }));
+    await writeFile(join(home.repo, "escape.sh"), ESCAPE);
+    await writeFile(join(home.repo, "out.sh"), OUT);
     const { code, stderr } = await home.roocode(["-p", "x"], { env: model.env("anthropic") });
-    expect([code, stderr]).toEqual([0, ""]);
-    const [, second = "", third = ""] = model.requests.map(({ body }) => JSON.stringify(body));
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^denied: Bash\(sh .\/out.sh\)[^\n]*\n$/);
+    const [, second = "", third = ""] = model.requests.map((request) => JSON.stringify(request));
     expect(second).toContain("Read-only file system");
     expect(second).toContain("this ran in the OS sandbox");
     expect(third).toContain("outside of the OS sandbox");

@@ -120,7 +120,3 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
   const [a = 0, b = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
   return a > major || (a === major && b >= minor);
 }
-
-function firstLine(text: string): string {
-  return text.trim().split("\n", 1)[0] ?? "";
-}
