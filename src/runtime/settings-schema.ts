@@ -17,7 +17,7 @@ export const TeamSchema = z.object({
 
 export const SANDBOX_MODES = ["off", "auto", "required"] as const;
 /** `sandbox: required` is short for `sandbox: {mode: required}`. */
-export const SandboxSchema = z.preprocess(
+const SandboxSchema = z.preprocess(
   (value) => (typeof value === "string" ? { mode: value } : value === false ? { mode: "off" } : value),
   z.strictObject({
     mode: z.enum(SANDBOX_MODES).optional(),

@@ -1,5 +1,5 @@
 /** Names that no file tool writes, wherever they stand below a root: `**` is everything below, the entry itself included. */
-export const PROTECTED_NAMES: readonly (readonly string[])[] = [
+const PROTECTED_NAMES: readonly (readonly string[])[] = [
   [".git", "**"],
   [".roocode", "config.yaml"],
   [".roocode", "config.local.yaml"],

@@ -18,7 +18,7 @@ export type SandboxPolicy = {
 };
 
 /** `temp`: the agent's own temporary folder stands there. */
-export type MountKind = "temp" | "write" | "read" | "hideFile" | "hideFolder";
+type MountKind = "temp" | "write" | "read" | "hideFile" | "hideFolder";
 export type Mount = { path: string; kind: MountKind };
 /** A name that can't be mounted over, because it is not there or is a link: looked at while a command runs and after it. */
 export type Guarded = { path: string; link: string | undefined };
