@@ -80,6 +80,8 @@ export function stepText(step: TeamStep): string | undefined {
       return `${step.name} is idle: ${step.reason}`;
     case "dead":
       return `${step.name} died: ${step.how}.`;
+    case "executable":
+      return `The branch of ${step.name} changes what can run by itself: ${step.files.slice(0, 20).join(", ")}${step.files.length > 20 ? ` and ${step.files.length - 20} more` : ""}. Look at it: git diff ...${step.branch}`;
     case "merge":
       if (step.refused !== undefined) return `Merge of ${step.name} taken back: ${step.refused.split("\n", 1)[0]}`;
       if (step.conflict !== undefined) return `Conflict in the merge of ${step.name}: ${step.conflict.join(", ")}`;

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
+import { type GitProgram, gitPrograms, programsDigest, withoutPrograms, writesContent } from "./git-programs.ts";
 
 export type GitResult = { exitCode: number; stdout: string; stderr: string };
 type GitOptions = { env?: NodeJS.ProcessEnv; signal?: AbortSignal; input?: string };
 
 /**
  * Settings that every git of ours carries, by environment: a repository can name programs to run (hooks, fsmonitor, pagers,
- * signing), and ours must not start them. `filter.*` can't be switched off without its name: see `execCapableKeys`.
+ * signing), and ours must not start them. What can't be switched off without its name is in git-programs.ts.
  */
 const NEUTRAL_CONFIG: readonly (readonly [string, string])[] = [
   ["core.hooksPath", "/dev/null"],
@@ -18,17 +19,36 @@ const NEUTRAL_CONFIG: readonly (readonly [string, string])[] = [
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["core.quotePath", "false"],
+  ["log.showSignature", "false"],
+  ["submodule.recurse", "false"],
 ];
+/** Digests of the programs that the person accepted, each with all its values. */
+const ACCEPTED = new Set<string>();
+
+/** From now on the filters and drivers of repositories with exactly these are left alone. */
+export function acceptGitPrograms(programs: readonly GitProgram[]): void {
+  ACCEPTED.add(programsDigest(programs));
+}
+
+/** Programs that the repository's own settings make git start on its files; see git-programs.ts. */
+export function programsOf(cwd: string): Promise<GitProgram[]> {
+  return gitPrograms(cwd, async (args) => (await start(cwd, args, { env: gitEnvironment() })).stdout);
+}
 
 /** The environment of a git of ours: nothing inherited that points git elsewhere, no question, the settings above. */
-function gitEnvironment(base: NodeJS.ProcessEnv = process.env, extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+function gitEnvironment(
+  base: NodeJS.ProcessEnv = process.env,
+  extra: NodeJS.ProcessEnv = {},
+  programs: readonly GitProgram[] = [],
+): NodeJS.ProcessEnv {
+  const settings = [...NEUTRAL_CONFIG, ...withoutPrograms(programs)];
   const env = Object.fromEntries(Object.entries(base).filter(([name]) => !name.startsWith("GIT_")));
   env.GIT_TERMINAL_PROMPT = "0";
   env.GIT_OPTIONAL_LOCKS = "0";
   env.GIT_EDITOR = "true";
   env.LC_ALL = "C.UTF-8";
-  env.GIT_CONFIG_COUNT = String(NEUTRAL_CONFIG.length);
-  for (const [index, [key, value]] of NEUTRAL_CONFIG.entries()) {
+  env.GIT_CONFIG_COUNT = String(settings.length);
+  for (const [index, [key, value]] of settings.entries()) {
     env[`GIT_CONFIG_KEY_${index}`] = key;
     env[`GIT_CONFIG_VALUE_${index}`] = value;
   }
@@ -37,23 +57,47 @@ function gitEnvironment(base: NodeJS.ProcessEnv = process.env, extra: NodeJS.Pro
 
 /** Runs git through node:child_process (no library on the way to the first request). Never throws for a git that fails. */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  // A missing folder would show as ENOENT of git itself.
+  if (!existsSync(cwd)) return failed(`there is no folder ${cwd}`);
+  // A repository of our own beside the person's (checkpoints) has none of its settings.
+  const programs = options.env?.GIT_DIR === undefined ? await foreignPrograms(cwd) : [];
+  if (programs.length > 0 && writesContent(args, programs)) {
+    const keys = programs.map(({ key }) => key).join(", ");
+    return failed(
+      `this repository's own git settings start programs on its files (${keys}), which nobody accepted; start once with --trust, or remove them with git config --unset`,
+    );
+  }
+  return start(cwd, looksIntoNoSubmodule(args), { ...options, env: gitEnvironment(process.env, options.env, programs) });
+}
+
+/** For a shell in which a model merges: its git starts no hook and no program of the repository either. */
+export async function neutralGitVariables(cwd: string): Promise<NodeJS.ProcessEnv> {
+  const env = gitEnvironment({}, {}, await foreignPrograms(cwd));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("GIT_CONFIG_")));
+}
+
+async function foreignPrograms(cwd: string): Promise<GitProgram[]> {
+  const programs = await programsOf(cwd);
+  return programs.length > 0 && !ACCEPTED.has(programsDigest(programs)) ? programs : [];
+}
+
+/** A submodule's own settings would be obeyed in it. A new commit in it is still seen. */
+function looksIntoNoSubmodule(args: readonly string[]): readonly string[] {
+  const [command, ...rest] = args;
+  return command === "status" || command === "diff" ? [command, "--ignore-submodules=dirty", ...rest] : args;
+}
+
+function failed(stderr: string): GitResult {
+  return { exitCode: 128, stdout: "", stderr };
+}
+
+async function start(cwd: string, args: readonly string[], options: GitOptions): Promise<GitResult> {
   const { execFile } = await import("node:child_process");
   return new Promise((resolve, reject) => {
-    // A missing folder would show as ENOENT of git itself.
-    if (!existsSync(cwd)) {
-      resolve({ exitCode: 128, stdout: "", stderr: `there is no folder ${cwd}` });
-      return;
-    }
     const child = execFile(
       "git",
       args,
-      {
-        cwd,
-        env: gitEnvironment(process.env, options.env),
-        maxBuffer: 256 * 1024 * 1024,
-        encoding: "utf8",
-        ...(options.signal ? { signal: options.signal } : {}),
-      },
+      { cwd, env: options.env, maxBuffer: 256 * 1024 * 1024, encoding: "utf8", ...(options.signal ? { signal: options.signal } : {}) },
       (error, stdout, stderr) => {
         if (error && typeof error.code !== "number") reject(error);
         else resolve({ exitCode: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
@@ -90,23 +134,10 @@ export async function isTracked(folder: string, path: string): Promise<boolean> 
   );
 }
 
-export type ChangedFile = { path: string; isUntracked: boolean };
-
-/** What a worktree holds beside its commits, as simple-git reads it; for reports, never on the way to the first request. */
-export async function changedFiles(path: string): Promise<ChangedFile[]> {
-  const { simpleGit } = await import("simple-git");
-  // The library guards settings that could run programs; ours keep a repository from running any.
-  const unsafe = {
-    allowUnsafeConfigEnvCount: true,
-    allowUnsafeEditor: true,
-    allowUnsafePager: true,
-    allowUnsafeHooksPath: true,
-    allowUnsafeFsMonitor: true,
-    allowUnsafeGpgProgram: true,
-  };
-  const env = gitEnvironment();
-  const status = await simpleGit({ baseDir: path, unsafe, allowEnvironment: Object.keys(env) })
-    .env(env)
-    .status();
-  return status.files.map((file) => ({ path: file.path, isUntracked: file.index === "?" }));
+/** Paths of what a worktree holds beside its commits. */
+export async function changedFiles(path: string): Promise<string[]> {
+  const args = ["status", "--porcelain", "-z", "--no-renames"];
+  const result = await git(path, args);
+  if (result.exitCode !== 0) throw new GitError(args, result);
+  return result.stdout.split("\0").flatMap((entry) => (entry === "" ? [] : [entry.slice(3)]));
 }

@@ -161,6 +161,8 @@ export type TeamStep =
   | { type: "task"; id: string; status: TeamTask["status"]; owner?: string; subject: string }
   | { type: "idle"; name: string; reason: string }
   | { type: "dead"; name: string; how: string }
+  /** Before a branch is merged: what of it can run, or instruct an agent, by being merged, built or opened. */
+  | { type: "executable"; name: string; branch: string; files: readonly string[] }
   | { type: "merge"; name: string; branch: string; commit?: string; conflict?: readonly string[]; refused?: string }
   | { type: "gate"; command: string; ok: boolean; output: string }
   | { type: "landed"; branch: string; commit: string }

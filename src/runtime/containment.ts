@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { UserError } from "../protocol/errors.ts";
 import type { OsSandbox, SandboxRequest } from "../safety/os-sandbox/os-sandbox.ts";
-import type { BashOptions } from "../tools/builtin/bash.ts";
+import type { BashOptions } from "../tools/bash/bash-options.ts";
 import type { Settings } from "./settings-schema.ts";
 
 export type Containment = AsyncDisposable & {

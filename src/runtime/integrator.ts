@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
+import { neutralGitVariables } from "../platform/git.ts";
 import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
 import { userText } from "../protocol/message.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
@@ -82,7 +83,11 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
     preserve: () => teamReminders(bus, INTEGRATOR, "integrator"),
     spending: options.spending,
     askHuman: options.askHuman,
-    shellEnv: { ...(await identity(job.worktree)), ...commandMark({ worktreePath: job.worktree }) },
+    shellEnv: {
+      ...(await identity(job.worktree)),
+      ...(await neutralGitVariables(job.worktree)),
+      ...commandMark({ worktreePath: job.worktree }),
+    },
     isMerging: true,
     scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
   });

@@ -1,8 +1,9 @@
 import type { ToolSpec } from "../protocol/model.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
+import type { BashOptions } from "../tools/bash/bash-options.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
-import { type BashOptions, bashTool } from "../tools/builtin/bash.ts";
+import { bashTool } from "../tools/builtin/bash.ts";
 import { bashOutputTool } from "../tools/builtin/bash-output.ts";
 import { editFileTool } from "../tools/builtin/edit-file.ts";
 import { globTool } from "../tools/builtin/glob.ts";

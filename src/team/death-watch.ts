@@ -57,12 +57,6 @@ export class DeathWatch {
 async function describeWork(member: TeammateInfo): Promise<string> {
   const commits = await commitsSince(member.worktreePath, member.baseCommit).catch(() => []);
   const dirty = await changedFiles(member.worktreePath).catch(() => []);
-  const files =
-    dirty.length === 0
-      ? "no uncommitted files"
-      : `uncommitted: ${dirty
-          .slice(0, 10)
-          .map((file) => file.path)
-          .join(", ")}`;
+  const files = dirty.length === 0 ? "no uncommitted files" : `uncommitted: ${dirty.slice(0, 10).join(", ")}`;
   return `Its branch ${member.branch} has ${commits.length} commits; ${files} in ${member.worktreePath}.`;
 }

@@ -55,12 +55,14 @@ test("without a sandbox that works a run says so once and goes on; one that is r
   const env = { ...model.env("anthropic"), PATH: `${bin}:${process.env.PATH}` };
   const { code, stderr } = await home.roocode(["-p", "x", "--permission-mode", "bypassPermissions"], { env });
   expect(code).toBe(0);
-  if (process.platform === "linux") expect(stderr).toMatch(/^Commands run without an OS sandbox: bwrap does not start \(bwrap: setting up uid map[^\n]*\n$/);
+  if (process.platform === "linux")
+    expect(stderr).toMatch(/^Commands run without an OS sandbox: bwrap does not start \(bwrap: setting up uid map[^\n]*\n$/);
   await mkdir(home.data, { recursive: true });
   await writeFile(join(home.data, "config.yaml"), "sandbox: required\n");
   const asked = model.requests.length;
   const refused = await home.roocode(["-p", "x"], { env });
   expect(refused.code).not.toBe(0);
-  if (process.platform === "linux") expect(refused.stderr).toMatch(/^[^\n]*The settings require an OS sandbox[^\n]*bwrap does not start[^\n]*\n$/);
+  if (process.platform === "linux")
+    expect(refused.stderr).toMatch(/^[^\n]*The settings require an OS sandbox[^\n]*bwrap does not start[^\n]*\n$/);
   expect(model.requests.length).toBe(asked);
 });

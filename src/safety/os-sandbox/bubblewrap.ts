@@ -12,8 +12,8 @@ const KERNEL = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "dri
 /** Caches that their programs can't work without; those at home may not be written, so that nothing is planted there. */
 const PRIVATE_CACHES = { GOCACHE: "/tmp/.cache/go-build", npm_config_cache: "/tmp/.cache/npm" };
 
-/** git gc would expire the logs of other worktrees too, may not, and fails. */
-const GIT_SETTINGS = { "gc.reflogExpire": "never", "gc.reflogExpireUnreachable": "never" };
+/** git gc would expire the logs of other worktrees too, may not, and fails. Beside what GIT_CONFIG_COUNT may say already. */
+const GIT_SETTINGS = "'gc.reflogexpire=never' 'gc.reflogexpireunreachable=never'";
 
 /**
  * Arguments of bwrap, without the command. No `--new-session`: the command is started in a session of its own already, without a terminal,
@@ -33,11 +33,7 @@ export function bubblewrapArgs({ mounts, temp, blank, network }: SandboxPlan): s
     ...LEADING_OUT.flatMap((name) => ["--unsetenv", name]),
     ...["TMPDIR", "TMP", "TEMP"].flatMap((name) => ["--setenv", name, "/tmp"]),
     ...Object.entries(PRIVATE_CACHES).flatMap(([name, path]) => ["--setenv", name, path]),
-    ...["--setenv", "GIT_CONFIG_COUNT", String(Object.keys(GIT_SETTINGS).length)],
-    ...Object.entries(GIT_SETTINGS).flatMap(([key, value], index) => [
-      ...["--setenv", `GIT_CONFIG_KEY_${index}`, key],
-      ...["--setenv", `GIT_CONFIG_VALUE_${index}`, value],
-    ]),
+    ...["--setenv", "GIT_CONFIG_PARAMETERS", GIT_SETTINGS],
   ];
 }
 

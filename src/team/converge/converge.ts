@@ -2,10 +2,11 @@ import { git } from "../../platform/git.ts";
 import type { LoopComplete } from "../../protocol/agent.ts";
 import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
 import type { Tool } from "../../protocol/tool.ts";
+import { executableChanges } from "./executable-changes.ts";
 import { type Candidate, Guard } from "./guard.ts";
 import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
 import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
-import { executableChanges, land } from "./land.ts";
+import { land } from "./land.ts";
 import { reopenTasks, type Sorted, sortMembers, stillActive } from "./members.ts";
 import { changedFiles, previewBranches, previewMerge } from "./preview.ts";
 import { type ConvergeReport, type MergedMember, makeReport, type UnmergedMember } from "./report.ts";
@@ -93,7 +94,7 @@ async function integrate(
   integration: Integration,
   guard: Guard,
   candidates: readonly Candidate[],
-  { bus, runIntegrator, guidance, signal }: ConvergeOptions,
+  { bus, runIntegrator, guidance, onStep, signal }: ConvergeOptions,
 ): Promise<LoopComplete | undefined> {
   const open: Candidate[] = [];
   const before: string[] = [];
@@ -103,6 +104,11 @@ async function integrate(
   }
   if (open.length === 0) return undefined;
   const { branches, pairs } = await previewBranches(integration.path, integration.accepted, open);
+  for (const { name, branch, tip } of open) {
+    const base = (await git(integration.path, ["merge-base", integration.accepted, tip])).stdout.trim();
+    const files = await executableChanges(integration.path, base === "" ? integration.accepted : base, tip);
+    if (files.length > 0) onStep({ type: "executable", name, branch, files });
+  }
   const tasks = await bus.tasks.list();
   const prompt = integratorPrompt({ team, start: integration.start, worktree: integration.path, branches, pairs, tasks, before, guidance });
   const end = await runIntegrator({ prompt, worktree: integration.path, grants: integratorGrants(branches), guard: guard.wrap }, signal);

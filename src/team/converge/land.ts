@@ -91,7 +91,8 @@ async function whatStandsInTheWay(checkout: string, from: string, to: string, ch
   return found;
 }
 
-async function changesBetween(repository: string, from: string, to: string): Promise<Map<string, string>> {
+/** Path to git's letter for what happened to it. */
+export async function changesBetween(repository: string, from: string, to: string): Promise<Map<string, string>> {
   const { stdout } = await git(repository, ["diff", "--name-status", "--no-renames", "-z", from, to]);
   const parts = stdout.split("\0");
   const changes = new Map<string, string>();
@@ -136,33 +137,6 @@ async function kindOf(path: string): Promise<"nothing" | "folder" | "file"> {
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return "nothing";
     throw error;
-  }
-}
-
-const RUNS_ON_OPEN =
-  /(^|\/)(\.gitattributes|\.gitmodules|\.mcp\.json|ROOCODE\.md|CLAUDE\.md|AGENTS\.md|\.envrc)$|^(\.github|\.husky|\.roocode|\.claude|\.vscode|\.devcontainer)\//;
-
-/** What of the incoming changes can run or instruct by itself once it is there. */
-export async function executableChanges(repository: string, from: string, to: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const [path, status] of await changesBetween(repository, from, to)) {
-    if (status === "D") continue;
-    if (RUNS_ON_OPEN.test(path)) found.push(path);
-    else if (/(^|\/)package\.json$/.test(path) && (await scriptsOf(repository, from, path)) !== (await scriptsOf(repository, to, path))) {
-      found.push(`${path} (scripts)`);
-    }
-  }
-  return found;
-}
-
-async function scriptsOf(repository: string, commit: string, path: string): Promise<string> {
-  const { stdout } = await git(repository, ["cat-file", "blob", `${commit}:${path}`]);
-  try {
-    const parsed: unknown = JSON.parse(stdout);
-    return typeof parsed === "object" && parsed !== null && "scripts" in parsed ? JSON.stringify(parsed.scripts) : "";
-  } catch {
-    // No JSON (any more): whatever npm makes of it, it is a change.
-    return stdout;
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { stopTree } from "../../platform/process-tree.ts";
-import type { BashOptions } from "../builtin/bash.ts";
+import type { BashOptions } from "./bash-options.ts";
 import { Pipes } from "./pipes.ts";
 import { ShellOutput } from "./shell-output.ts";
 import { type RunningCommand, startCommand } from "./start-command.ts";

@@ -1,6 +1,6 @@
 import { commandLine } from "../../platform/process-tree.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../../protocol/tool.ts";
-import type { BashOptions } from "../builtin/bash.ts";
+import type { BashOptions } from "./bash-options.ts";
 import { MAX_PROCESSES, watchCrowd } from "./crowd.ts";
 import { exitWords } from "./exit-words.ts";
 import { Job } from "./job.ts";

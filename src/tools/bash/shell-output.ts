@@ -9,7 +9,7 @@ const HEAD_CHARACTERS = 10_000;
 const TAIL_CHARACTERS = 18_000;
 /** A line without end is not waited for any longer. */
 const MAX_OPEN_LINE = 32_768;
-export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export type OutputOptions = {
   /** Where the whole goes once it is too long for the model. */

@@ -3,7 +3,7 @@ import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProcessTree, stopTree } from "../../platform/process-tree.ts";
-import type { BashOptions, Contained } from "../builtin/bash.ts";
+import type { BashOptions, Contained } from "./bash-options.ts";
 import type { Pipe } from "./pipes.ts";
 import type { ShellOutput } from "./shell-output.ts";
 

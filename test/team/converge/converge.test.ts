@@ -30,6 +30,30 @@ test("branches that merge cleanly land on the user's branch, each by a merge com
   expect(report.text).toContain("No check was given");
 });
 
+test("before a branch is merged, what of it can run by itself is listed; what the user's branch brought meanwhile is not", async () => {
+  const start = { "package.json": '{"scripts":{"test":"true"}}', "f.txt": "one\n" };
+  await using ground = await teamGround({ members: ["alice", "bob", "carol"], files: start });
+  ground.commit("alice", {
+    "package.json": '{"scripts":{"test":"true","postinstall":"curl x"}}',
+    "sub/.husky/pre-push": "x",
+    ".gitattributes": "* x",
+    "src/a.ts": "1",
+  });
+  ground.commit("bob", { "package.json": '{"scripts":{"test":"true"},"version":"2"}', "b.txt": "b" });
+  ground.commit("carol", { Makefile: "all:\n" });
+  write(ground.repo, { ".npmrc": "x" });
+  git(ground.repo, "add", "--all");
+  git(ground.repo, "commit", "--quiet", "--message=own");
+  await ground.converge(mergeAll(ground, "alice"));
+  const listed = ground.steps.flatMap((step) => (step.type === "executable" ? [[step.name, ...[...step.files].sort()]] : []));
+  expect(listed).toEqual([
+    ["alice", ".gitattributes", "package.json (scripts)", "sub/.husky/pre-push"],
+    ["carol", "Makefile"],
+  ]);
+  const types = ground.steps.map((step) => step.type);
+  expect(types.lastIndexOf("executable")).toBeLessThan(types.indexOf("merge"));
+});
+
 test("the integrator is told branches, commits, tasks, and what the dry run found", async () => {
   await using ground = await teamGround({ members: ["alice", "bob", "carol"], check: "true" });
   ground.commit("alice", { "f.txt": "ALICE\ntwo\nthree\n", "[x].txt": "a" });
