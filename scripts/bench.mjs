@@ -27,7 +27,8 @@ try {
   await startUp();
   await reads();
   await fan();
-  for (const backend of hasTmux() ? ["process", "tmux"] : ["process"]) {
+  await sandbox();
+  for (const backend of hasProgram("tmux", "-V") ? ["process", "tmux"] : ["process"]) {
     for (const size of quick ? [1, 4] : [1, 4, 8]) {
       rows.push(...(await benchTeam({ model, backend, size, idleMs: quick ? 3_000 : 10_000, roocode, place, environment })));
     }
@@ -155,6 +156,30 @@ async function fan() {
   rows.push(["8 parallel `sleep 0.5`", `${(median(results) / 1000).toFixed(2)} s`, "<= 0.70 s", median(results) <= 700]);
 }
 
+/** The same command with and without the OS sandbox, in turns: from the model's answer to the next request. */
+async function sandbox() {
+  const name = "sandbox: `true` in Bash, p50 plain, inside, more";
+  if (!hasProgram("bwrap")) return rows.push([name, "no bwrap", "<= 30 ms more"]);
+  const gaps = { off: [], required: [] };
+  const settings = join(place.home, ".roocode", "config.yaml");
+  mkdirSync(join(place.home, ".roocode"), { recursive: true });
+  for (let round = 0; round < (quick ? 2 : 4); round += 1) {
+    for (const mode of ["off", "required"]) {
+      writeFileSync(settings, `sandbox: ${mode}\n`);
+      let turn = 0;
+      const { requests } = await runPrint("anthropic", () => {
+        turn += 1;
+        return turn > 16 ? { text: "Done." } : { calls: [{ name: "Bash", input: { command: `true # ${turn}` } }] };
+      });
+      // The first command of an agent loads what it needs.
+      gaps[mode].push(...requests.slice(2).map((one, index) => one.at - requests[index + 1].end));
+    }
+  }
+  rmSync(settings);
+  const [plain, inside] = [median(gaps.off), median(gaps.required)];
+  rows.push([name, `${ms(plain)}, ${ms(inside)}, ${ms(inside - plain)}`, "<= 30 ms more", inside - plain <= 30]);
+}
+
 async function runPrint(protocol, answer) {
   const from = model.requests.length;
   const argv = [roocode, "-p", "Look at the files.", "--permission-mode", "bypassPermissions", "--max-turns", "200"];
@@ -196,9 +221,9 @@ function environment(protocol = "anthropic") {
   };
 }
 
-function hasTmux() {
+function hasProgram(name, flag = "--version") {
   try {
-    execFileSync("tmux", ["-V"], { stdio: "ignore" });
+    execFileSync(name, [flag], { stdio: "ignore" });
     return true;
   } catch {
     return false;

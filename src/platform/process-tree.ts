@@ -6,7 +6,9 @@ const CROWD = 200;
 /** What the kernel can't end (a process in a dead file system) is not waited for longer than this. */
 const GIVE_UP_MS = 5_000;
 
-type Entry = { pid: number; parent: number; group: number; state: string; startedAt: string };
+const SANDBOX = "bwrap";
+
+type Entry = { pid: number; name: string; parent: number; group: number; state: string; startedAt: string };
 
 /**
  * TERM, a grace time, KILL, for a process, its group, all its descendants and all that carries `mark` (`NAME=value`, or its beginning)
@@ -23,6 +25,8 @@ export async function stopTree(pid: number | undefined, graceMs = 2000, mark?: s
     for (const one of living) {
       if (asked.has(keyOf(one))) continue;
       asked.add(keyOf(one));
+      // Its end would be the end of all inside at once; it goes when they have gone.
+      if (one.name === SANDBOX) continue;
       signal(one.pid, "SIGTERM");
       // What is stopped hears TERM only when it goes on.
       if (one.state === "T") signal(one.pid, "SIGCONT");
@@ -126,7 +130,9 @@ export class ProcessTree {
   /** Without /proc the group has to do. */
   #livingByGroup(): Entry[] {
     this.ownsGroup = this.pid !== undefined && signal(-this.pid, 0);
-    return this.ownsGroup && this.pid !== undefined ? [{ pid: -this.pid, parent: 0, group: this.pid, state: "", startedAt: "" }] : [];
+    return this.ownsGroup && this.pid !== undefined
+      ? [{ pid: -this.pid, name: "", parent: 0, group: this.pid, state: "", startedAt: "" }]
+      : [];
   }
 }
 
@@ -149,7 +155,8 @@ function readEntry(pid: string): Entry[] {
     // The name in field 2 may hold blanks and parentheses; what counts begins after the last one.
     const [state = "", parent, group, ...more] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 20);
     if (state === "Z" || state === "X") return [];
-    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), state, startedAt: more[16] ?? "" }];
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+    return [{ pid: Number(pid), name, parent: Number(parent), group: Number(group), state, startedAt: more[16] ?? "" }];
   } catch {
     // It ended while we read.
     return [];

@@ -3,9 +3,9 @@ import type { ToolSpec } from "./model.ts";
 
 /**
  * What a call would touch. Safety decides from this alone. `subject` is the text that rules match: the command line of a
- * command, the path of a file tool, the pattern of a search, the target of any other. `paths` are as the model gave them.
+ * command, the path of a file tool, the pattern of a search, the target of any other. `paths` are as the model gave them. `isUnsandboxed`: a command that is to run outside of the OS sandbox.
  */
-export type Access = { kind: "read" | "write" | "command" | "other"; subject: string; paths?: readonly string[] };
+export type Access = { kind: "read" | "write" | "command" | "other"; subject: string; paths?: readonly string[]; isUnsandboxed?: true };
 export type ToolDisplay = { type: "diff"; path: string; patch: string } | { type: "text"; text: string };
 /** The model reads `content`; the person sees `display`. */
 export type ToolResult = { content: (TextBlock | ImageBlock)[]; isError?: boolean; display?: ToolDisplay };

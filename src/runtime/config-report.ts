@@ -29,12 +29,14 @@ const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
   ["tools.allowWrite", true],
   ["tools.allowBash", true],
   ["tools.bashTimeout", 120_000],
+  ["sandbox.mode", "auto"],
+  ["sandbox.network", "off"],
   ["team.teammates", 4],
   ["team.backend", "auto"],
   ["team.orphanTimeoutMs", 1_800_000],
 ];
 const OTHER_VARIABLES = ["ROOCODE_MODEL", "ROOCODE_HOME", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
-const SECTIONS: readonly string[] = ["tools", "team"];
+const SECTIONS: readonly string[] = ["tools", "sandbox", "team"];
 
 /** Each setting with where it comes from. Reads the files once more: a usual start keeps no origins. */
 export async function configReport(surroundings: Surroundings): Promise<ConfigReport> {
@@ -78,6 +80,9 @@ async function settingsInForce(surroundings: Surroundings, files: SettingsFiles)
       else for (const [field, one] of Object.entries(value ?? {})) say(one, key, field);
     }
     if (asked.addDirs) say(asked.addDirs, "addDirs");
+    for (const field of ["mode", "network"] as const)
+      if (asked.sandbox?.[field] !== undefined && asked.sandbox[field] === surroundings.settings.sandbox?.[field])
+        say(asked.sandbox[field], "sandbox", field);
     if (asked.check !== undefined && !found.has("team.check")) say(asked.check, "team", "check");
   }
   const flag = (key: string, value: unknown, place: string) => {

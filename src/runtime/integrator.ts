@@ -88,6 +88,7 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
       ...(await neutralGitVariables(job.worktree)),
       ...commandMark({ worktreePath: job.worktree }),
     },
+    isMerging: true,
     scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
   });
   let end: LoopComplete | undefined;

@@ -132,6 +132,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       ? async (...question) => screen.askHuman?.(await opened.permissions.alwaysRule(question[0], question[1]), ...question)
       : undefined,
     shellEnv: await identity(surroundings.root),
+    onNotice: screen.note,
     scope: { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [teamLayout(teamFolder).artifacts] },
   });
   for (const note of opened.notes) screen.note(note);

@@ -16,6 +16,7 @@ import type { BashOptions } from "../tools/bash/bash-options.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
+import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
@@ -51,8 +52,12 @@ export type AgentRequest = {
   spending?: Spending;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
+  /** It merges what others made, settings of the project too, in a checkout that is nobody's policy. */
+  isMerging?: boolean;
   /** Added to what commands see, for example an identity for git. */
   shellEnv?: NodeJS.ProcessEnv;
+  /** Told of what the person should know, such as commands that run without a sandbox; standard error unless given. */
+  onNotice?: (text: string) => void;
   /** Told when the session can't be saved, and what of it was not; standard error unless given. */
   onProblem?: OnProblem | undefined;
 };
@@ -103,21 +108,34 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
 
   const spillFolder = sessionPath.replace(/\.jsonl$/, ".results");
   const shell = new ShellState(request.cwd);
-  const permissions = await createPermissions(surroundings, {
+  const tell = onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const containment = openContainment(settings.sandbox, request.onNotice ?? tell, async () => ({
+    root: request.root,
+    writable: [...permissions.addDirs, ...(request.scope?.extraRoots ?? [])],
+    home: surroundings.home,
+    dataFolder: surroundings.data.root,
+    readable: [spillFolder, surroundings.projectRoot],
+    keepsPolicy: !request.isMerging,
+  }));
+  const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     session: id,
     root: request.root,
     cwd: () => shell.cwd,
     mode: request.mode,
     askHuman: request.askHuman,
+    contains: containment?.contains,
     ...request.scope,
     // A result that went to disk is read from there.
     extraRoots: [spillFolder, ...(await inherited(sessionPath, old?.loaded.header.parent)), ...(request.scope?.extraRoots ?? [])],
   });
+  // Before the session is made: what is refused begins none.
+  if (settings.sandbox?.mode === "required") await containment?.require();
   const bash: BashOptions = {
     outputFolder: spillFolder,
     env: commandEnvironment(env, request.shellEnv),
     secretMasker,
+    ...(containment ? { contain: containment.contain } : {}),
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
@@ -156,7 +174,6 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
   };
-  const tell = onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
   const open = () => openCheckpoints(surroundings, { session, earlier: old?.loaded.checkpoints ?? [], onProblem: tell });
   let opening: Promise<Checkpoints> | undefined;
   const checkpoints = () => {
@@ -210,6 +227,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
       await shell[Symbol.asyncDispose]();
+      await containment?.[Symbol.asyncDispose]();
       session.close();
       lock[Symbol.dispose]();
     },

@@ -30,6 +30,8 @@ export type PermissionOptions = PermissionScope & {
   cwd: () => string;
   mode: () => PermissionMode;
   askHuman?: AskHuman | undefined;
+  /** Whether a command runs in the OS sandbox. */
+  contains?: ((command: string) => Promise<boolean>) | undefined;
 };
 
 export type Permissions = {
@@ -47,6 +49,8 @@ export type Permissions = {
   writeAlways: (request: PermissionRequest, decision: PermissionDecision, root?: string) => Promise<void>;
   /** The person has accepted what the project brings. */
   isTrusted: boolean;
+  /** Folders beside the root that may be written to, by the settings and the flags. */
+  addDirs: readonly string[];
   warnings: string[];
 };
 
@@ -71,6 +75,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     ...(options.granted ? { granted: options.granted } : {}),
     ...(options.team ? { team: options.team } : {}),
     isHeadless: options.askHuman === undefined,
+    contains: options.contains,
   };
   const unasked = createAuthorize({ context: { ...context, isHeadless: true } });
   return {
@@ -98,6 +103,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     },
     isTrusted,
     writeAlways: (request, decision, root) => addLocalRules(localConfig, narrowest(request, decision, root)),
+    addDirs,
     warnings,
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno, readOddFile } from "../platform/files.ts";
+import { type GitProgram, programText } from "../platform/git-programs.ts";
 import { projectPaths } from "../platform/paths.ts";
 import type { RuleSet } from "../safety/rules.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -15,7 +16,11 @@ const MAX_DEFINITIONS = 500;
  * All that a project brings which can execute or loosen, one text each, complete: the person accepts exactly these. Empty for most
  * projects, and then nothing was loaded for it.
  */
-export async function projectItems({ projectRoot, projectWish, projectCheck, addDirs }: Surroundings, rules: RuleSet): Promise<string[]> {
+export async function projectItems(
+  { projectRoot, projectWish, projectCheck, addDirs }: Surroundings,
+  rules: RuleSet,
+  gitPrograms: readonly GitProgram[],
+): Promise<string[]> {
   const allowed = rules.rules.filter((rule) => rule.level === "project" && rule.effect === "allow");
   return [
     ...projectWish.hooks.flatMap(hookItems),
@@ -25,6 +30,7 @@ export async function projectItems({ projectRoot, projectWish, projectCheck, add
     ...addDirs.project.map((folder) => `addDirs ${folder}`),
     ...(projectCheck === undefined ? [] : [`team.check ${projectCheck}`]),
     ...(await definitionItems(projectRoot)),
+    ...gitPrograms.map(programText),
   ];
 }
 

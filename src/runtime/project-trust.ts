@@ -1,3 +1,4 @@
+import { acceptGitPrograms, programsOf } from "../platform/git.ts";
 import type { RuleSet } from "../safety/rules.ts";
 import { isTrusted as isTrustedFolder, trustFolder } from "../safety/trust.ts";
 import { projectItems } from "./project-items.ts";
@@ -8,9 +9,12 @@ export type ProjectTrust = { isTrusted: boolean; items: readonly string[] };
 /** Whether the person has accepted exactly what the project brings; `--trust` accepts it. */
 export async function projectTrust(surroundings: Surroundings, rules: RuleSet): Promise<ProjectTrust> {
   const { data, projectRoot, flags } = surroundings;
-  const items = await projectItems(surroundings, rules);
+  const programs = await programsOf(projectRoot);
+  const items = await projectItems(surroundings, rules, programs);
   if (flags.trust && items.length > 0) await trustFolder(data.trust, projectRoot, items);
-  return { isTrusted: await isTrustedFolder(data.trust, projectRoot, items), items };
+  const isTrusted = await isTrustedFolder(data.trust, projectRoot, items);
+  if (isTrusted) acceptGitPrograms(programs);
+  return { isTrusted, items };
 }
 
 /** One line where nobody is asked. */

@@ -15,6 +15,18 @@ export const TeamSchema = z.object({
   orphanTimeoutMs: z.int().min(0).optional(),
 });
 
+export const SANDBOX_MODES = ["off", "auto", "required"] as const;
+/** `sandbox: required` is short for `sandbox: {mode: required}`. */
+const SandboxSchema = z.preprocess(
+  (value) => (typeof value === "string" ? { mode: value } : value === false ? { mode: "off" } : value),
+  z.strictObject({
+    mode: z.enum(SANDBOX_MODES).optional(),
+    network: z.preprocess((value) => (value === true ? "on" : value === false ? "off" : value), z.enum(["off", "on"])).optional(),
+    writable: z.array(z.string().min(1)).optional(),
+    excluded: z.array(z.string().min(1)).optional(),
+  }),
+);
+
 /**
  * Settings of one level. In a file of its own: most runs find no settings, and building the schema costs milliseconds.
  * Sections that a room owns are checked by that room; here they only have to be there.
@@ -29,12 +41,22 @@ export const SettingsSchema = z.looseObject({
   tools: ToolsSchema.optional(),
   hooks: z.unknown().optional(),
   mcpServers: z.unknown().optional(),
-  sandbox: z.unknown().optional(),
+  sandbox: SandboxSchema.optional(),
   team: TeamSchema.optional(),
   enableVerificationAgent: z.boolean().optional(),
   autoMemory: z.boolean().optional(),
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
-  "model" | "fallbackModel" | "providers" | "permissionMode" | "addDirs" | "tools" | "hooks" | "mcpServers" | "team" | "autoMemory"
+  | "model"
+  | "fallbackModel"
+  | "providers"
+  | "permissionMode"
+  | "addDirs"
+  | "tools"
+  | "hooks"
+  | "mcpServers"
+  | "sandbox"
+  | "team"
+  | "autoMemory"
 >;

@@ -1,7 +1,7 @@
 import { readOddFile } from "../platform/files.ts";
-import type { Settings } from "./settings-schema.ts";
+import type { SANDBOX_MODES, Settings } from "./settings-schema.ts";
 
-const WITHOUT_EFFECT = ["hooks", "sandbox", "enableVerificationAgent"];
+const WITHOUT_EFFECT = ["hooks", "enableVerificationAgent"];
 
 /** `isLocalForeign`: the local file came with the repository, so it is the project's word, not the person's. */
 export type SettingsFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };
@@ -20,7 +20,14 @@ export type LoadedSettings = {
   projectWish: ProjectWish;
   warnings: string[];
 };
-type Asked = { addDirs?: string[]; check?: string; hooks?: unknown; mcpServers?: unknown; mode?: string };
+type Asked = {
+  addDirs?: string[];
+  check?: string;
+  hooks?: unknown;
+  mcpServers?: unknown;
+  mode?: string;
+  sandbox?: NonNullable<Settings["sandbox"]>;
+};
 export const SETTINGS_LEVELS = ["user", "project", "local"] as const;
 export type SettingsLevel = (typeof SETTINGS_LEVELS)[number];
 /** `text` is what stands in the file. */
@@ -36,6 +43,7 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
   const projectWish: ProjectWish = { hooks: [], servers: [], ignored: [] };
   let projectCheck: string | undefined;
   let settings: Settings = {};
+  const stricter: NonNullable<Settings["sandbox"]>[] = [];
   for (const level of SETTINGS_LEVELS) {
     const { settings: own, asked, ...read } = await settingsOf(files, level);
     warnings.push(...read.warnings);
@@ -44,8 +52,17 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
     if (asked.hooks !== undefined) projectWish.hooks.push(asked.hooks);
     if (asked.mcpServers !== undefined) projectWish.servers.push({ raw: asked.mcpServers, source: files[level] });
     if (asked.mode !== undefined) projectWish.ignored.push(`mode ${asked.mode}`);
-    settings = { ...settings, ...own, tools: { ...settings.tools, ...own.tools }, team: { ...settings.team, ...own.team } };
+    if (asked.sandbox) stricter.push(asked.sandbox);
+    const sandbox = { ...settings.sandbox, ...own.sandbox };
+    settings = {
+      ...settings,
+      ...own,
+      ...(own.sandbox ? { sandbox } : {}),
+      tools: { ...settings.tools, ...own.tools },
+      team: { ...settings.team, ...own.team },
+    };
   }
+  for (const asked of stricter) settings.sandbox = tightened(settings.sandbox, asked);
   return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), projectWish, warnings };
 }
 
@@ -69,11 +86,25 @@ export async function settingsOf(files: SettingsFiles, level: SettingsLevel): Pr
   if (level === "user" || (level === "local" && !files.isLocalForeign)) return { ...read, settings: own, warnings, asked };
   // It may ask for less, not for requests that the person has turned off.
   if (own.autoMemory) delete own.autoMemory;
-  const { addDirs, team: { check, ...team } = {}, ...rest } = own;
+  const { addDirs, team: { check, ...team } = {}, sandbox, ...rest } = own;
   if (addDirs) asked.addDirs = addDirs;
   if (check !== undefined) asked.check = check;
   if (own.hooks !== undefined) asked.hooks = own.hooks;
+  if (sandbox) asked.sandbox = sandbox;
+  if (sandbox?.writable || sandbox?.excluded || sandbox?.mode === "off" || sandbox?.network === "on")
+    warnings.push(`${files[level]}: a project can only tighten the sandbox; what would loosen it is ignored.`);
   return { ...read, settings: own.team ? { ...rest, team } : rest, warnings, asked };
+}
+
+/** Whatever the person chose, the stricter of both counts. */
+function tightened(
+  own: NonNullable<Settings["sandbox"]> = {},
+  project: NonNullable<Settings["sandbox"]>,
+): NonNullable<Settings["sandbox"]> {
+  const order: readonly (typeof SANDBOX_MODES)[number][] = ["off", "auto", "required"];
+  const mode = own.mode ?? "auto";
+  const isStricter = project.mode !== undefined && order.indexOf(project.mode) > order.indexOf(mode);
+  return { ...own, ...(isStricter ? { mode: project.mode } : {}), ...(project.network === "off" ? { network: "off" as const } : {}) };
 }
 
 async function readLevel(path: string): Promise<Level> {

@@ -131,6 +131,7 @@ export async function startWorker(
     preserve: () => teamReminders(bus, self, "teammate"),
     askHuman: boot.headless ? undefined : relay.ask,
     shellEnv: { ...(await identity(info.worktreePath)), ...commandMark(info) },
+    onNotice: screen.note,
     scope: {
       team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
       auditPath: join(boot.teamFolder, "audit.jsonl"),

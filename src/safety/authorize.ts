@@ -28,6 +28,8 @@ type AuthorizeContext = {
   /** Rules that the system itself gives this agent, like `Bash(git merge --no-ff x)`. */
   granted?: readonly string[];
   team?: TeamPlace;
+  /** What contains commands; undefined where nothing does. Asked only when it makes a difference. */
+  contains?: ((command: string) => Promise<boolean>) | undefined;
   /** Nobody answers: every ask is a denial at once. */
   isHeadless?: boolean;
 };
@@ -74,7 +76,7 @@ export function createAuthorize({
   const granted = grantedRules(context);
 
   return async (request, signal) => {
-    const byLayers = await decide(request, await decisionContext(context, granted, gitIsSafe));
+    const byLayers = await besideSandbox(request, await decide(request, await decisionContext(context, granted, gitIsSafe)), context);
     const change = await foreignTools?.changeOf(request.tool);
     const decided = change ? (join([byLayers, changedTool(change)]) ?? byLayers) : byLayers;
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
@@ -102,6 +104,23 @@ export function createAuthorize({
 
 function changedTool({ reason, difference }: ToolChange): PermissionDecision {
   return { decision: "ask", sticky: true, layer: "rule", reason, detail: difference };
+}
+
+/** A command that only its mode would ask for runs where it can do no harm; one that wants out is always asked for. */
+async function besideSandbox(
+  { tool, access }: PermissionRequest,
+  decided: PermissionDecision,
+  { contains, mode }: AuthorizeContext,
+): Promise<PermissionDecision> {
+  if (contains === undefined || tool !== "Bash" || decided.decision === "deny") return decided;
+  if (access.isUnsandboxed) {
+    if (decided.decision === "ask" && decided.sticky) return decided;
+    if (!(await contains(access.subject))) return decided;
+    return { decision: "ask", sticky: true, layer: "mode", reason: "it is to run outside of the OS sandbox" };
+  }
+  const isPlainAsk = decided.decision === "ask" && !decided.sticky && decided.layer === "mode";
+  if (!isPlainAsk || mode() === "plan" || !(await contains(access.subject))) return decided;
+  return { decision: "allow", sticky: false, layer: "mode", reason: "it runs inside the OS sandbox" };
 }
 
 function grantedRules(context: AuthorizeContext): Rule[] {

@@ -12,7 +12,7 @@ const PROTECTED_NAMES: readonly (readonly string[])[] = [
 ];
 
 /** Files of the home that start programs or hold what opens other doors. */
-const PROTECTED_IN_HOME: readonly (readonly string[])[] = [
+export const PROTECTED_IN_HOME: readonly (readonly string[])[] = [
   ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"],
   ...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".logout"],
   ...[".inputrc", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".gitconfig", ".netrc", ".crontab"],
@@ -33,7 +33,7 @@ const PROTECTED_IN_HOME: readonly (readonly string[])[] = [
     ["Library", "LaunchDaemons", "**"],
   ]);
 
-const SECRETS_IN_HOME: readonly (readonly string[])[] = [
+export const SECRETS_IN_HOME: readonly (readonly string[])[] = [
   [".ssh", "**"],
   [".aws", "credentials"],
   [".gnupg", "**"],

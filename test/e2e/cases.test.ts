@@ -76,7 +76,7 @@ test(
     await mkdir(join(home.repo, ".roocode"));
     await writeFile(join(home.repo, ".roocode", "config.local.yaml"), "permissions:\n  allow:\n    - Bash(node --version)\n");
     await mkdir(home.data, { recursive: true });
-    await writeFile(join(home.data, "config.yaml"), "permissions:\n  deny:\n    - Bash(git tag:*)\n");
+    await writeFile(join(home.data, "config.yaml"), "sandbox: off\npermissions:\n  deny:\n    - Bash(git tag:*)\n");
     await symlink(home.repo, join(home.home, "link"));
     const tries = [
       bash("node --version"),

@@ -42,6 +42,31 @@ describe("settings", () => {
     });
   });
 
+  test("the sandbox: a word or a map; a project can only tighten it, the person's own files decide the rest", async () => {
+    const sandbox = async (...given: Parameters<typeof load>) => (await load(...given)).settings.sandbox;
+    expect(await sandbox({ user: "sandbox: required\n" })).toEqual({ mode: "required" });
+    expect(await sandbox({ user: "sandbox: off\n" })).toEqual({ mode: "off" });
+    expect(await sandbox({ user: "sandbox: {mode: off, network: on}\n", project: "sandbox: required\n" })).toEqual({
+      mode: "required",
+      network: "on",
+    });
+    expect(await sandbox({ user: "sandbox: required\n", project: "sandbox: off\n" })).toEqual({ mode: "required" });
+    expect(await sandbox({ user: "sandbox: {network: on}\n", project: "sandbox: {network: off}\n" })).toEqual({ network: "off" });
+    const loose = "sandbox: {mode: off, network: on, writable: [/], excluded: ['*']}\n";
+    expect(await sandbox({ project: loose })).toEqual({});
+    expect(await sandbox({ local: loose }, true)).toEqual({});
+    expect((await load({ project: loose })).warnings).toEqual([
+      "project.yaml: a project can only tighten the sandbox; what would loosen it is ignored.",
+    ]);
+    expect(await sandbox({ local: "sandbox: {writable: [/x]}\n", user: "sandbox: auto\n" })).toEqual({ mode: "auto", writable: ["/x"] });
+  });
+
+  test("a sandbox setting that is none is named with its line, and the default holds", async () => {
+    const { settings, warnings } = await load({ user: "model: a\nsandbox: {network: [example.org]}\n" });
+    expect(settings.sandbox).toBeUndefined();
+    expect(warnings).toEqual([expect.stringMatching(/^user.yaml:2: sandbox.network: /)]);
+  });
+
   test("a project can turn taking memories off, not on", async () => {
     expect((await load({ user: "autoMemory: false\n", project: "autoMemory: true\n" })).settings.autoMemory).toBe(false);
     expect((await load({ user: "autoMemory: false\n", local: "autoMemory: true\n" }, true)).settings.autoMemory).toBe(false);

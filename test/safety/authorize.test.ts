@@ -16,7 +16,10 @@ import { tempFolder } from "../support/temp.ts";
 const run = promisify(execFile);
 const never = new AbortController().signal;
 
-async function project(answers: HumanAnswer[] = [], options: { mode?: PermissionMode; granted?: string[]; isHeadless?: boolean } = {}) {
+async function project(
+  answers: HumanAnswer[] = [],
+  options: { mode?: PermissionMode; granted?: string[]; isHeadless?: boolean; contains?: (command: string) => boolean } = {},
+) {
   const temp = await tempFolder("authorize");
   const root = join(temp.path, "proj");
   const home = join(temp.path, "home");
@@ -41,6 +44,7 @@ async function project(answers: HumanAnswer[] = [], options: { mode?: Permission
       isTrusted: true,
       ...(options.granted ? { granted: options.granted } : {}),
       ...(options.isHeadless ? { isHeadless: true } : {}),
+      contains: options.contains && (async (command) => options.contains?.(command) ?? false),
     },
     askHuman: async (_, decision) => {
       asked.push(decision.reason);
@@ -203,4 +207,37 @@ test("however the layers vote, the strictest vote wins and no order of them chan
       if (all.some((vote) => vote.decision === "deny")) expect(joined?.decision).toBe("deny");
     }),
   );
+});
+
+test("a command that only its mode asks for runs unasked inside the OS sandbox, and the decision says so", async () => {
+  for (const mode of ["default", "acceptEdits"] as const) {
+    await using place = await project([], { mode, contains: () => true });
+    expect(await place.bash("make build")).toMatchObject({ decision: "allow", layer: "mode", reason: "it runs inside the OS sandbox" });
+  }
+  await using place = await project(["no"], { mode: "default", contains: (command) => !command.startsWith("docker") });
+  expect(await place.bash("docker ps")).toMatchObject({ decision: "deny", layer: "human" });
+});
+
+test("the OS sandbox turns no deny, no rule's question, no sticky one, and nothing in plan mode", async () => {
+  await using place = await project([], { contains: () => true, isHeadless: true });
+  await mkdir(join(place.files.user, ".."), { recursive: true });
+  await writeFile(place.files.user, 'permissions: {ask: ["Bash(make *)"], deny: ["Bash(npm *)"]}\n');
+  for (const command of ["make build", "npm test", "rm -rf /", "cat .env", "echo x > .git/config"])
+    expect(await place.bash(command), command).toMatchObject({ decision: "deny" });
+  await using planning = await project([], { mode: "plan", contains: () => true, isHeadless: true });
+  expect(await planning.bash("make build")).toMatchObject({ decision: "deny" });
+});
+
+test("a command that wants out of the OS sandbox is always asked for, whatever a rule or a mode allows", async () => {
+  const outside = (command: string) =>
+    ({ agent: "alice", tool: "Bash", access: { kind: "command", subject: command, isUnsandboxed: true } }) as const;
+  for (const mode of ["default", "bypassPermissions"] as const) {
+    await using place = await project(["no"], { mode, granted: ["Bash(make *)"], contains: () => true });
+    expect(await place.authorize(outside("make build"), never)).toMatchObject({ decision: "deny", layer: "human" });
+    expect(place.asked).toEqual(["it is to run outside of the OS sandbox"]);
+  }
+  await using headless = await project([], { granted: ["Bash(make *)"], isHeadless: true, contains: () => true });
+  expect(await headless.authorize(outside("make build"), never)).toMatchObject({ decision: "deny" });
+  await using without = await project([], { granted: ["Bash(make *)"], contains: () => false });
+  expect(await without.authorize(outside("make build"), never)).toMatchObject({ decision: "allow" });
 });

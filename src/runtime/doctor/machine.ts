@@ -16,7 +16,16 @@ const LEAST_TMUX = [3, 0] as const;
 
 /** The programs and the system below RooCode. */
 export function machineChecks(surroundings: Surroundings): Promise<Check[]> {
-  return Promise.all([node(), git(), tmux(), it2(surroundings), sandbox(), ripgrep(surroundings), terminal(surroundings), fileEvents()]);
+  return Promise.all([
+    node(),
+    git(),
+    tmux(),
+    it2(surroundings),
+    sandbox(surroundings),
+    ripgrep(surroundings),
+    terminal(surroundings),
+    fileEvents(),
+  ]);
 }
 
 function node(): Check {
@@ -45,12 +54,16 @@ async function it2({ env }: Surroundings): Promise<Check> {
   return off("it2", `it2 is ${hasIt2 ? "there" : "not there"}; panes of iTerm2 are not part of this version.`);
 }
 
-/** A bwrap that is there may still be forbidden to make namespaces. */
-async function sandbox(): Promise<Check> {
-  if (process.platform !== "linux") return off("sandbox", "An OS sandbox is not part of this version.");
-  const probe = await runCommand("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"], { timeoutMs: PROGRAM_MS });
-  const found = probe.missing ? "there is no bwrap" : probe.exitCode === 0 ? "bwrap works" : `bwrap fails: ${firstLine(probe.stderr)}`;
-  return off("sandbox", `An OS sandbox is not part of this version (${found}).`);
+async function sandbox({ settings }: Surroundings): Promise<Check> {
+  const { mode = "auto", network = "off" } = settings.sandbox ?? {};
+  const { probeSandbox } = await import("../../safety/os-sandbox/detect.ts");
+  const probe = await probeSandbox(mode === "required");
+  if (mode === "off") return off("sandbox", `Switched off by the settings (${probe.works ? "it would work" : probe.reason}).`);
+  if (probe.works) return ok("sandbox", `It works: commands run inside, network ${network}.`);
+  const text = `Commands run without an OS sandbox: ${probe.reason}.`;
+  return mode === "required"
+    ? fail("sandbox", `The settings require one: ${probe.reason}.`, probe.mend)
+    : warn("sandbox", text, probe.mend);
 }
 
 async function ripgrep({ env }: Surroundings): Promise<Check> {
@@ -106,8 +119,4 @@ async function versionOf(program: string, args: readonly string[]): Promise<stri
 function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
   const [a = 0, b = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
   return a > major || (a === major && b >= minor);
-}
-
-function firstLine(text: string): string {
-  return text.trim().split("\n", 1)[0] ?? "";
 }

@@ -14,15 +14,13 @@ export class CommandStarter implements AsyncDisposable {
   #count = 0;
 
   async start(
-    command: string,
-    cwd: string,
-    outputPath: string,
+    { outputPath, ...call }: { command: string; cwd: string; outputPath: string; isUnsandboxed: boolean },
     options: BashOptions,
     onText?: (text: string) => void,
   ): Promise<RunningCommand> {
     this.#count += 1;
     const output = new ShellOutput({ path: outputPath, mask: options.secretMasker?.(), onText });
-    return startCommand({ command, cwd, mark: `${this.#mark}${this.#count}`, options, output, pipe: await this.#pipes.take() });
+    return startCommand({ ...call, mark: `${this.#mark}${this.#count}`, options, output, pipe: await this.#pipes.take() });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,19 +8,19 @@ import { ProgressThrottle } from "./progress.ts";
 import type { ShellState } from "./shell-state.ts";
 import type { CommandEnd, RunningCommand } from "./start-command.ts";
 
-export type FrontRequest = { command: string; timeoutMs: number; folder: string; outputPath: string };
+export type FrontRequest = { command: string; timeoutMs: number; folder: string; outputPath: string; isUnsandboxed: boolean };
 type Stopped = "timeout" | "interrupted" | "crowd" | undefined;
 
 /** Runs a command until its shell ends; what it started and left behind becomes a job. */
 export async function runInFront(
-  { command, timeoutMs, folder, outputPath }: FrontRequest,
+  { command, timeoutMs, folder, outputPath, isUnsandboxed }: FrontRequest,
   state: ShellState,
   options: BashOptions,
   { signal, progress }: Pick<ToolContext, "signal" | "progress">,
 ): Promise<ToolResult> {
   using shown = new ProgressThrottle(progress);
   const starter = await state.starter();
-  const running = await starter.start(command, folder, outputPath, options, (text) => shown.add(text));
+  const running = await starter.start({ command, cwd: folder, outputPath, isUnsandboxed }, options, (text) => shown.add(text));
   let stopped: Stopped;
   let stopping: Promise<number[]> | undefined;
   let letGo = () => {};
@@ -83,7 +83,8 @@ function ended(
     running.output.takeNew();
     left = leftRunning(command, running, state);
   }
-  const all = joined(text, exit, moved, left);
+  const hint = how?.isFailure ? running.contained?.hint(text) : undefined;
+  const all = joined(text, exit, moved, left, isOver ? running.contained?.end() : undefined, hint);
   return how?.isFailure ? errorResult(all) : textResult(all === "" ? "(no output)" : all);
 }
 

@@ -3,7 +3,7 @@ import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProcessTree, stopTree } from "../../platform/process-tree.ts";
-import type { BashOptions } from "./bash-options.ts";
+import type { BashOptions, Contained } from "./bash-options.ts";
 import type { Pipe } from "./pipes.ts";
 import type { ShellOutput } from "./shell-output.ts";
 
@@ -29,6 +29,7 @@ export type CommandEnd = { code: number | null; by: NodeJS.Signals | null };
 export type StartRequest = {
   command: string;
   cwd: string;
+  isUnsandboxed: boolean;
   /** `NAME=value` that all it starts carries. */
   mark: string;
   options: BashOptions;
@@ -45,6 +46,7 @@ export class RunningCommand {
   readonly closed: Promise<void>;
   /** Nobody waits for it: it may not take a processor by what it prints. */
   isJob = false;
+  readonly contained: Contained | undefined;
   #folder = "";
   #isClosed = false;
   #bytesToPause = BYTES_A_PAUSE;
@@ -52,8 +54,14 @@ export class RunningCommand {
   readonly #mark: string;
   readonly #streams: readonly (NodeJS.ReadableStream & { destroy(): void })[];
 
-  constructor(child: ChildProcess & { pid: number }, ended: Promise<CommandEnd>, { output, mark, pipe }: StartRequest) {
+  constructor(
+    child: ChildProcess & { pid: number },
+    ended: Promise<CommandEnd>,
+    { output, mark, pipe }: StartRequest,
+    contained?: Contained,
+  ) {
     this.pid = child.pid;
+    this.contained = contained;
     this.output = output;
     this.ended = ended;
     this.#mark = mark;
@@ -102,6 +110,7 @@ export class RunningCommand {
   }
 
   release(): void {
+    this.contained?.end();
     for (const stream of this.#streams) stream.destroy();
   }
 
@@ -118,14 +127,15 @@ export class RunningCommand {
 
 /** Starts bash in a session and process group of its own, without a terminal and without input. */
 export async function startCommand(request: StartRequest): Promise<RunningCommand> {
-  const { command, cwd, mark, options, pipe } = request;
+  const { command, cwd, isUnsandboxed, mark, options, pipe } = request;
   const problem = unsendable(command);
   if (problem !== undefined) {
     if (pipe) for (const fd of [pipe.read, pipe.write]) closeSync(fd);
     throw new Error(problem);
   }
   const argv = ["bash", "--noprofile", "--norc", "-c", SCRIPT];
-  const [file = "bash", ...args] = (await options.wrap?.(argv)) ?? argv;
+  const contained = await options.contain?.(argv, { command, isUnsandboxed });
+  const [file = "bash", ...args] = contained?.argv ?? argv;
   const [name = "", value = ""] = mark.split("=");
   const env = { ...options.env, [name]: value, ROOCODE_TEXT: command };
   const stdio: ("ignore" | "pipe" | number)[] = ["ignore", pipe?.write ?? "pipe", pipe?.write ?? "pipe", "pipe"];
@@ -143,11 +153,12 @@ export async function startCommand(request: StartRequest): Promise<RunningComman
   const { pid } = child;
   if (pid === undefined) {
     if (pipe) closeSync(pipe.read);
+    contained?.end();
     await ended;
     throw new Error(`${file} could not be started.`);
   }
   ended.catch(() => undefined);
-  return new RunningCommand(Object.assign(child, { pid }), ended, request);
+  return new RunningCommand(Object.assign(child, { pid }), ended, request, contained);
 }
 
 function unsendable(command: string): string | undefined {

@@ -1,0 +1,84 @@
+import { isAbsolute, join } from "node:path";
+import { UserError } from "../protocol/errors.ts";
+import type { OsSandbox, SandboxRequest } from "../safety/os-sandbox/os-sandbox.ts";
+import type { BashOptions } from "../tools/bash/bash-options.ts";
+import type { Settings } from "./settings-schema.ts";
+
+export type Containment = AsyncDisposable & {
+  /** Whether this command would run inside. */
+  contains: (command: string) => Promise<boolean>;
+  contain: NonNullable<BashOptions["contain"]>;
+  /** Throws UserError where no sandbox works. */
+  require(): Promise<void>;
+};
+
+/** What a program says when the sandbox held it. */
+const HELD = /read-only file system|EROFS|network is unreachable|ENETUNREACH|could not resolve|EAI_AGAIN|name resolution|bwrap: /i;
+const NETWORK = /network is unreachable|ENETUNREACH|could not resolve|EAI_AGAIN|name resolution/i;
+
+/**
+ * The OS sandbox for the commands of one agent, by the settings; undefined when they turn it off. It is loaded and probed with the first
+ * command. `places` is asked then.
+ */
+export function openContainment(
+  settings: Settings["sandbox"] = {},
+  notice: (text: string) => void,
+  places: () => Promise<Omit<SandboxRequest, "network" | "excluded" | "isRequired">>,
+): Containment | undefined {
+  const { mode = "auto", network = "off", writable = [], excluded = [] } = settings;
+  if (mode === "off") return undefined;
+  let opening: Promise<{ sandbox: OsSandbox; works: boolean; reason: string }> | undefined;
+  const open = () => {
+    opening ??= start();
+    return opening;
+  };
+
+  async function start() {
+    const { OsSandbox } = await import("../safety/os-sandbox/os-sandbox.ts");
+    const found = await places();
+    const more = writable
+      .map((path) => path.replace(/^~(?=\/|$)/, found.home))
+      .map((path) => (isAbsolute(path) ? path : join(found.root, path)));
+    const sandbox = new OsSandbox({ ...found, writable: [...found.writable, ...more], network, excluded, isRequired: mode === "required" });
+    const probe = await sandbox.probe();
+    if (probe.works) return { sandbox, works: true, reason: "" };
+    const reason = `${probe.reason}. ${probe.mend}`;
+    if (mode === "auto") notice(`Commands run without an OS sandbox: ${reason}`);
+    return { sandbox, works: false, reason };
+  }
+
+  return {
+    async contains(command) {
+      const { sandbox, works } = await open();
+      return works && !sandbox.isExcluded(command);
+    },
+    async contain(argv, { command, isUnsandboxed }) {
+      const { sandbox, works } = await open();
+      if (!works || isUnsandboxed || sandbox.isExcluded(command)) return undefined;
+      const contained = sandbox.wrap(argv);
+      return {
+        argv: contained.argv,
+        end() {
+          const touched = contained.end();
+          if (touched.length === 0) return undefined;
+          return `[the OS sandbox keeps ${touched.join(", ")} as it was: what the command put there is in "<name>.refused"]`;
+        },
+        hint: (output) => (HELD.test(output) ? hintOf(network === "off" && NETWORK.test(output)) : undefined),
+      };
+    },
+    async require() {
+      const { works, reason } = await open();
+      if (!works) throw new UserError(`The settings require an OS sandbox (sandbox: required), and ${reason}`);
+    },
+    async [Symbol.asyncDispose]() {
+      (await opening)?.sandbox[Symbol.dispose]();
+    },
+  };
+}
+
+function hintOf(isNetwork: boolean): string {
+  const held = isNetwork
+    ? "it has no network there"
+    : "it may write only to the working tree and /tmp there, and not to git's or RooCode's settings";
+  return `[this ran in the OS sandbox: ${held}. If it needs more, call Bash again with unsandboxed: true; the person is asked.]`;
+}

@@ -1,0 +1,107 @@
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { matchesStar } from "../patterns.ts";
+import { bubblewrapArgs } from "./bubblewrap.ts";
+import { type Probe, probeSandbox } from "./detect.ts";
+import { guardNames } from "./guard.ts";
+import { planSandbox } from "./plan.ts";
+import type { SandboxPlan, SandboxPolicy } from "./policy.ts";
+import { seatbeltProfile } from "./seatbelt.ts";
+
+export type SandboxRequest = Omit<SandboxPolicy, "temp" | "blank"> & {
+  /** Patterns of command lines that run outside. */
+  excluded: readonly string[];
+  /** The person asked for a sandbox by name. */
+  isRequired: boolean;
+};
+/** `end` once all of it is over; gives the names that it touched and that were put right. */
+export type Contained = { argv: readonly string[]; end(): string[] };
+
+/** Contains the commands of one agent. Nothing is made and nothing is looked for before the first of them. */
+export class OsSandbox implements Disposable {
+  readonly #request: SandboxRequest;
+  #probe: Promise<Probe> | undefined;
+  #folder: string | undefined;
+  #plan: SandboxPlan | undefined;
+  #running = 0;
+  readonly #transient = new Set<string>();
+
+  constructor(request: SandboxRequest) {
+    this.#request = request;
+  }
+
+  /** Started once; a command costs no probe. */
+  probe(): Promise<Probe> {
+    this.#probe ??= probeSandbox(this.#request.isRequired);
+    return this.#probe;
+  }
+
+  isExcluded(command: string): boolean {
+    return this.#request.excluded.some((pattern) => matchesStar(pattern, command.trim()));
+  }
+
+  wrap(argv: readonly string[]): Contained {
+    // While a command runs it could turn a folder into a link between the look and the mount: the plan stays what it was.
+    if (this.#plan === undefined || this.#running === 0) this.#plan = this.#newPlan();
+    // What has gone since can't be mounted.
+    const mounts = this.#plan.mounts.filter(({ path }) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+    const plan = { ...this.#plan, mounts };
+    this.#running += 1;
+    const guard = guardNames(plan.guarded);
+    let touched: string[] | undefined;
+    return {
+      argv: [...launcher(plan), ...argv],
+      end: () => {
+        if (touched !== undefined) return touched;
+        touched = guard.end();
+        this.#running -= 1;
+        if (this.#running === 0) this.#removeTransient();
+        return touched;
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#removeTransient();
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #newPlan(): SandboxPlan {
+    const { excluded: _, isRequired: __, ...policy } = this.#request;
+    this.#folder ??= makeFolder();
+    const plan = planSandbox({ ...policy, temp: join(this.#folder, "tmp"), blank: join(this.#folder, "blank") });
+    for (const path of plan.transient) {
+      mkdirSync(path, { recursive: true });
+      this.#transient.add(path);
+    }
+    return plan;
+  }
+
+  #removeTransient(): void {
+    for (const path of this.#transient) if (isEmpty(path)) rmdirSync(path);
+    this.#transient.clear();
+  }
+}
+
+function launcher(plan: SandboxPlan): string[] {
+  if (process.platform !== "darwin") return ["bwrap", ...bubblewrapArgs(plan), "--"];
+  return ["sandbox-exec", "-p", seatbeltProfile(plan), "/usr/bin/env", `TMPDIR=${plan.temp}`];
+}
+
+/** Outside of what the commands see as their temporary folder but for the part that is bound there. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "roocode-sandbox-"));
+  mkdirSync(join(folder, "tmp"), { mode: 0o700 });
+  writeFileSync(join(folder, "blank"), "", { mode: 0o400 });
+  return folder;
+}
+
+function isEmpty(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    // Gone already.
+    return false;
+  }
+}
