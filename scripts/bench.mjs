@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { startModel } from "./bench-model.mjs";
 import { benchTeam } from "./bench-team.mjs";
+import { benchTools } from "./bench-tools.mjs";
 
 const quick = process.argv.includes("--quick");
 const rounds = quick ? 5 : 15;
@@ -34,6 +35,8 @@ try {
     }
   }
   await decisions();
+  // Last: the repository is large after it.
+  rows.push(...(await benchTools({ runPrint, repo: place.repo, rounds: quick ? 3 : 8, median })));
   print();
 } finally {
   model.close();

@@ -94,7 +94,11 @@ export async function placeOf(raw: InjectionCase): Promise<Place> {
     servers.push([name, { ...stdioServer(), args: [...stdioServer().args.slice(0, 1), "scripted", join(temp.path, `${name}.json`)] }]);
   }
   // The model is asked by the conversation alone.
-  await writeFile(join(data, "config.yaml"), JSON.stringify({ autoMemory: false, mcpServers: Object.fromEntries(servers) }));
+  // The cases are about the five layers alone: in the sandbox a command that only its mode asks for runs.
+  await writeFile(
+    join(data, "config.yaml"),
+    JSON.stringify({ sandbox: "off", autoMemory: false, mcpServers: Object.fromEntries(servers) }),
+  );
   // Trusted for the very content that the case brings: inherited trust would hold for all of it.
   const surroundings = await readSurroundings(repo, { HOME: home }, {});
   const { items } = await projectRules(surroundings);
