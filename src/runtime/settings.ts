@@ -107,6 +107,9 @@ function tightened(
   return { ...own, ...(isStricter ? { mode: project.mode } : {}), ...(project.network === "off" ? { network: "off" as const } : {}) };
 }
 
+/** Where it can't be told what the sandbox should be: a slip must not open what was to be closed. */
+const STRICT = { sandbox: { mode: "required" } } as const;
+
 async function readLevel(path: string): Promise<Level> {
   const { text, problem: unread } = await readOddFile(path);
   if (unread) return { settings: {}, warnings: [`${path} ${unread}. Its settings are ignored.`] };
@@ -117,7 +120,7 @@ async function readLevel(path: string): Promise<Level> {
   const problem = document.errors[0];
   if (problem)
     return {
-      settings: {},
+      settings: /^sandbox\s*:/m.test(text) ? { ...STRICT } : {},
       warnings: [`${path}:${lines.linePos(problem.pos[0]).line}: ${problem.message.split("\n")[0]}. Its settings are ignored.`],
     };
   const raw: unknown = document.toJS({ maxAliasCount: 50 });
@@ -141,10 +144,11 @@ async function readLevel(path: string): Promise<Level> {
   if (parsed.success) return { settings: parsed.data, warnings, text };
   const bad = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
   for (const issue of parsed.error.issues) {
-    warnings.push(`${path}:${lineOf(text, ...issue.path.map(String))}: ${issue.path.join(".")}: ${issue.message}. It is ignored.`);
+    const outcome = issue.path[0] === "sandbox" ? "Commands run only inside the OS sandbox until it is mended." : "It is ignored.";
+    warnings.push(`${path}:${lineOf(text, ...issue.path.map(String))}: ${issue.path.join(".")}: ${issue.message}. ${outcome}`);
   }
   const rest = Object.fromEntries(Object.entries(known).filter(([key]) => !bad.has(key)));
-  return { settings: SettingsSchema.parse(rest), warnings, text };
+  return { settings: { ...SettingsSchema.parse(rest), ...(bad.has("sandbox") ? STRICT : {}) }, warnings, text };
 }
 
 function camelCase(key: string): string {

@@ -61,10 +61,12 @@ describe("settings", () => {
     expect(await sandbox({ local: "sandbox: {writable: [/x]}\n", user: "sandbox: auto\n" })).toEqual({ mode: "auto", writable: ["/x"] });
   });
 
-  test("a sandbox setting that is none is named with its line, and the default holds", async () => {
+  test("a sandbox setting that can't be understood is named with its line, and the sandbox is required until it is mended", async () => {
     const { settings, warnings } = await load({ user: "model: a\nsandbox: {network: [example.org]}\n" });
-    expect(settings.sandbox).toBeUndefined();
-    expect(warnings).toEqual([expect.stringMatching(/^user.yaml:2: sandbox.network: /)]);
+    expect(settings.sandbox).toEqual({ mode: "required" });
+    expect(warnings).toEqual([expect.stringMatching(/^user.yaml:2: sandbox.network: .*only inside the OS sandbox/)]);
+    expect((await load({ user: "sandbox: required\nmodel: [\n" })).settings.sandbox).toEqual({ mode: "required" });
+    expect((await load({ user: "sandbox: off\n", project: "sandbox: {mode: on}\n" })).settings.sandbox).toEqual({ mode: "required" });
   });
 
   test("a project can turn taking memories off, not on", async () => {
