@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { PlanInput } from "../../src/interaction/demo/plan.ts";
@@ -21,6 +21,9 @@ const PLAN: PlanInput = {
 async function teamInPanes() {
   const model = await fakeModel({ plan: PLAN });
   const home = await testHome();
+  // Inside the sandbox nothing would be asked.
+  await mkdir(home.data, { recursive: true });
+  await writeFile(join(home.data, "config.yaml"), "sandbox: off\n");
   const socket = await tmuxSocket();
   const env = { ...childEnvironment(home.home), ...model.env("anthropic") };
   const settings = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
