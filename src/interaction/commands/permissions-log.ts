@@ -41,7 +41,7 @@ export async function verifyCommand(args: Place): Promise<number> {
   const { lines, chains, problems } = await verifyAudit(path);
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   const verdict = problems.length === 0 ? "whole" : `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
-  process.stdout.write(`${path}: ${lines} decisions in ${chains} chains, ${verdict}.\n`);
+  process.stdout.write(`${path}: ${lines} decisions in ${chains} ${chains === 1 ? "chain" : "chains"}, ${verdict}.\n`);
   return problems.length === 0 ? 0 : 1;
 }
 
