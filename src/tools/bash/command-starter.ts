@@ -20,7 +20,7 @@ export class CommandStarter implements AsyncDisposable {
   ): Promise<RunningCommand> {
     this.#count += 1;
     const output = new ShellOutput({ path: outputPath, mask: options.secretMasker?.(), onText });
-    return startCommand({ ...call, mark: `${this.#mark}${this.#count}`, options, output, pipe: await this.#pipes.take() });
+    return startCommand({ ...call, mark: `${this.#mark}${this.#count}.`, options, output, pipe: await this.#pipes.take() });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
