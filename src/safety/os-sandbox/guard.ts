@@ -1,4 +1,4 @@
-import { type FSWatcher, lstatSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, watch } from "node:fs";
+import { type FSWatcher, lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync, watch } from "node:fs";
 import type { Guarded } from "./policy.ts";
 import { nearestFolder } from "./protect.ts";
 
@@ -43,9 +43,11 @@ function mend({ path, link }: Guarded): boolean {
   return true;
 }
 
-/** Not removed: the person may have made it meanwhile. */
+/** Not removed: the person may have made it meanwhile. Nor is what was moved aside before. */
 function moveAside(path: string): void {
-  const aside = `${path}.refused`;
-  rmSync(aside, { recursive: true, force: true });
-  renameSync(path, aside);
+  const aside = (number: number): string => {
+    const name = number === 1 ? `${path}.refused` : `${path}.refused-${number}`;
+    return lstatSync(name, { throwIfNoEntry: false }) ? aside(number + 1) : name;
+  };
+  renameSync(path, aside(1));
 }
