@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -234,5 +234,23 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.prompt();
     await repl.type("/cost");
     await repl.sees("tokens in");
+  });
+
+  test("a terminal that goes away ends commands, saves the session and leaves no lock and no folder behind", async () => {
+    const command = "echo $$ > pid; exec sleep 300";
+    await using repl = await openRepl(
+      inOrder({ calls: [{ name: "Bash", input: { command, run_in_background: true } }] }, { text: "It runs." }),
+      BYPASS,
+    );
+    await repl.type("begin");
+    await repl.sees("It runs.");
+    await repl.prompt();
+    const [session = ""] = await repl.home.sessions();
+    const beside = async () => (await readdir(join(session, ".."))).filter((name) => name.includes(".lock"));
+    expect(await beside()).toHaveLength(1);
+    await repl.socket.tmux("kill-server");
+    await eventually(async () => (await beside()).length === 0);
+    expect(await readFile(session, "utf8")).toContain("It runs.");
+    expect(existsSync(join(repl.home.repo, ".roocode"))).toBe(false);
   });
 });
