@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { open, rename, stat } from "node:fs/promises";
+import { constants, statSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
 import { appendLine, exists, isErrno, isUnwritable } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
 import type { PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
@@ -110,7 +111,7 @@ async function appendAll(path: string, waiting: unknown[], maxBytes: number): Pr
   try {
     await rotate(path, maxBytes);
     for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
-      await appendLine(path, line);
+      appendLine(path, line);
       waiting.shift();
     }
   } catch (error) {
@@ -119,30 +120,28 @@ async function appendAll(path: string, waiting: unknown[], maxBytes: number): Pr
 }
 
 async function rotate(path: string, maxBytes: number): Promise<void> {
-  if ((await sizeOf(path)) < maxBytes) return;
+  if (sizeOf(path) < maxBytes) return;
   await withLock(path, async () => {
     // Another process may have been faster.
-    if ((await sizeOf(path)) < maxBytes) return;
+    if (sizeOf(path) < maxBytes) return;
     for (let number = FULL_FILES - 1; number > 0; number--)
       if (await exists(`${path}.${number}`)) await rename(`${path}.${number}`, `${path}.${number + 1}`);
     await rename(path, `${path}.1`);
   });
 }
 
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return 0;
-    throw error;
-  }
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Of the last whole line; "" where there is none. */
 async function lastHash(path: string): Promise<string> {
   try {
-    await using file = await open(path, "r");
-    const { size } = await file.stat();
+    // What is no file in its place is not waited for, and holds no line.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await file.stat();
+    if (!found.isFile()) return "";
+    const { size } = found;
     const length = Math.min(size, 256 * 1024);
     const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
     const line = buffer.toString("utf8").trimEnd().split("\n").at(-1) ?? "";

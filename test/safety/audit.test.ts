@@ -1,5 +1,7 @@
-import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { PermissionDecision } from "../../src/protocol/permission.ts";
 import { auditFile, auditLine } from "../../src/safety/audit.ts";
@@ -61,6 +63,17 @@ test("a full log is put aside and its chain goes on in the next, and only the la
   expect((await readdir(place.folder)).sort()).toEqual(["audit.jsonl", ...[1, 2, 3, 4].map((number) => `audit.jsonl.${number}`)]);
   expect((await verifyAudit(place.path)).problems).toEqual([]);
   expect((await readAudit(place.path)).at(-1)?.subject).toBe("ls 59");
+});
+
+test.each(["mkfifo", "mkdir"])("where the log can't be written to, the work goes on: %s", async (program) => {
+  await using place = await log();
+  await mkdir(place.folder);
+  await promisify(execFile)(program, [place.path]);
+  const record = auditFile(place.path);
+  await record(line("ls"));
+  await rm(place.path, { recursive: true });
+  await record(line("ls -l"));
+  expect(await verifyAudit(place.path)).toMatchObject({ lines: 2, problems: [] });
 });
 
 test("secrets are masked and a subject without end is shortened", async () => {
