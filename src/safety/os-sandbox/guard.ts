@@ -96,7 +96,8 @@ function moveAside(path: string): void {
     const from = join(isHeld ? held : dirname(path), basename(path));
     for (let number = 1; ; number++) {
       try {
-        return renameSync(from, `${from}.refused${number === 1 ? "" : `-${number}`}`);
+        renameSync(from, `${from}.refused${number === 1 ? "" : `-${number}`}`);
+        return;
       } catch (error) {
         // A folder does not take the place of another thing.
         if (number === MOST_ASIDE || !isErrno(error, "ENOTEMPTY", "EEXIST", "ENOTDIR", "EISDIR")) throw error;
