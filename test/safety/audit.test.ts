@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { PermissionDecision } from "../../src/protocol/permission.ts";
@@ -62,6 +62,22 @@ test("a full log is put aside and its chain goes on in the next, and only the la
   expect((await verifyAudit(place.path)).problems).toEqual([]);
   expect((await readAudit(place.path)).at(-1)?.subject).toBe("ls 59");
 });
+
+test.skipIf(process.platform !== "linux")(
+  "on a full disk the work goes on, and the lines come with the next one that can be written",
+  async () => {
+    await using place = await log();
+    await mkdir(place.folder);
+    await symlink("/dev/full", place.path);
+    const write = auditFile(place.path);
+    await write(line("a"));
+    await write(line("b"));
+    await rm(place.path);
+    await write(line("c"));
+    expect((await readAudit(place.path)).map((entry) => entry.subject)).toEqual(["a", "b", "c"]);
+    expect((await verifyAudit(place.path)).problems).toEqual([]);
+  },
+);
 
 test("secrets are masked and a subject without end is shortened", async () => {
   await using place = await log();
