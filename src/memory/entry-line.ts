@@ -1,4 +1,5 @@
 import type { Message, ToolResultBlock } from "../protocol/message.ts";
+import { isRecord } from "../protocol/record.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 
 /** One entry as a line. Its type comes first, so that a reader knows what it is before it parses it. */
@@ -104,8 +105,4 @@ function isBlock(value: unknown): boolean {
 
 function isResult(value: unknown): value is ToolResultBlock {
   return isRecord(value) && typeof value.toolUseId === "string" && Array.isArray(value.content) && value.content.every(isBlock);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

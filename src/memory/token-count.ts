@@ -1,6 +1,6 @@
 import type { Message } from "../protocol/message.ts";
 import type { ToolSpec, Usage } from "../protocol/model.ts";
-import { estimateMessage, estimateText, estimateTools } from "./tokens.ts";
+import { estimateMessage, estimateText, estimateTools, mostTokens } from "./tokens.ts";
 
 /** Tokens by a server's count / tokens by ours: what it begins with, and how far it is believed. */
 const FIRST_RATIO = 1.25;
@@ -55,6 +55,13 @@ export class TokenCount {
     const since = history.slice(history[last.length]?.role === "assistant" ? last.length + 1 : last.length);
     const told = last.prompt + last.output + this.#ratio * this.rawMessages(since);
     return Math.ceil(Math.max(told, MIN_RATIO * raw));
+  }
+
+  /** Never less than `used`. Before the first answer only lengths are looked at: to read all of the tools costs a start more than it tells. */
+  usedAtMost(history: readonly Message[]): number {
+    if (this.#fixedTokens || this.#last) return this.used(history);
+    const { system, toolSpecs } = this.#fixed;
+    return Math.ceil(this.#ratio * (system.length + mostTokens(toolSpecs) + this.rawMessages(history)));
   }
 
   /** `history` as it was sent. A server that tells nothing, or less than half of what it was sent, has told nothing to build on. */

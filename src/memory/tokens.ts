@@ -128,3 +128,11 @@ export function estimateTools(tools: readonly ToolSpec[]): number {
     0,
   );
 }
+
+/** Never less than `estimateTools`: no character counts as more than a token. */
+export function mostTokens(tools: readonly ToolSpec[]): number {
+  return tools.reduce(
+    (sum, { name, description, inputSchema }) => sum + FRAME_TOKENS + name.length + description.length + JSON.stringify(inputSchema).length,
+    0,
+  );
+}

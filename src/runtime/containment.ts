@@ -1,5 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import { UserError } from "../protocol/errors.ts";
+import type { Touched } from "../safety/os-sandbox/guard.ts";
 import type { OsSandbox, SandboxRequest } from "../safety/os-sandbox/os-sandbox.ts";
 import type { BashOptions } from "../tools/bash/bash-options.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -13,8 +14,8 @@ export type Containment = AsyncDisposable & {
 };
 
 /** What a program says when the sandbox held it. */
-const HELD = /read-only file system|EROFS|network is unreachable|ENETUNREACH|could not resolve|EAI_AGAIN|name resolution|bwrap: /i;
 const NETWORK = /network is unreachable|ENETUNREACH|could not resolve|EAI_AGAIN|name resolution/i;
+const FILES = /read-only file system|EROFS|bwrap: /i;
 
 /**
  * The OS sandbox for the commands of one agent, by the settings; undefined when they turn it off. It is loaded and probed with the first
@@ -58,12 +59,11 @@ export function openContainment(
       const contained = sandbox.wrap(argv);
       return {
         argv: contained.argv,
-        end() {
-          const touched = contained.end();
-          if (touched.length === 0) return undefined;
-          return `[the OS sandbox keeps ${touched.join(", ")} as it was: what the command put there is in "<name>.refused"]`;
+        end: () => touchedText(contained.end()),
+        hint(output) {
+          const isNetwork = NETWORK.test(output);
+          return isNetwork || FILES.test(output) ? hintOf(network === "off" && isNetwork) : undefined;
         },
-        hint: (output) => (HELD.test(output) ? hintOf(network === "off" && NETWORK.test(output)) : undefined),
       };
     },
     async require() {
@@ -74,6 +74,20 @@ export function openContainment(
       (await opening)?.sandbox[Symbol.dispose]();
     },
   };
+}
+
+function touchedText(touched: readonly Touched[]): string | undefined {
+  const names = (isLeft: boolean) =>
+    touched
+      .filter((one) => one.isLeft === isLeft)
+      .map(({ path }) => path)
+      .join(", ");
+  const [kept, left] = [names(false), names(true)];
+  const texts = [
+    ...(kept ? [`[the OS sandbox keeps ${kept} as it was: what the command put there is in "<name>.refused"]`] : []),
+    ...(left ? [`[the OS sandbox could not take away what the command put at ${left}: the person should look at it and remove it]`] : []),
+  ];
+  return texts.length > 0 ? texts.join("\n") : undefined;
 }
 
 function hintOf(isNetwork: boolean): string {

@@ -3,6 +3,7 @@ import { readOddFile, readTextOrUndefined } from "../platform/files.ts";
 import { packageVersion } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
+import { isRecord } from "../protocol/record.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { ForeignTools } from "../safety/authorize.ts";
 import { maskSecrets } from "../safety/secrets.ts";
@@ -109,7 +110,7 @@ function sharedServers(text: string | undefined, path: string): { wished: Projec
   if (text === undefined) return { wished: [], problems: [] };
   try {
     const content = parseJson(text, path);
-    const raw = typeof content === "object" && content !== null && "mcpServers" in content ? content.mcpServers : undefined;
+    const raw = isRecord(content) ? content.mcpServers : undefined;
     return { wished: raw === undefined ? [] : [{ raw, source: path }], problems: [] };
   } catch (error) {
     return { wished: [], problems: [error instanceof Error ? error.message : String(error)] };

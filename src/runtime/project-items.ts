@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isErrno, readOddFile } from "../platform/files.ts";
 import { type GitProgram, programText } from "../platform/git-programs.ts";
 import { projectPaths } from "../platform/paths.ts";
+import { isRecord } from "../protocol/record.ts";
 import type { RuleSet } from "../safety/rules.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -104,8 +105,4 @@ async function namesIn(folder: string, recursive = false): Promise<string[]> {
 /** A word with blanks in it is one word. */
 function shown(word: unknown): string {
   return typeof word === "string" && /^[^\s"'\\]+$/.test(word) ? word : JSON.stringify(word);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

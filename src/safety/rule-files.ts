@@ -2,6 +2,7 @@ import { readFile, readlink, realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { isErrno, readOddFile, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
+import { isRecord } from "../protocol/record.ts";
 import { parseRuleBody, type Rule, type RuleEffect, type RuleLevel, type RuleSet, ruleDoubt } from "./rules.ts";
 
 /** `isLocalForeign`: the local file came with the repository; its rules count as the project's. */
@@ -170,8 +171,4 @@ async function findGitFolder(start: string): Promise<{ top: string; common: stri
     }
     if (dirname(top) === top) return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -18,15 +18,27 @@ const WAIT: Answer = {
   calls: [{ name: "Bash", input: { command: "touch started; until [ -e go ]; do sleep 0.02; done; echo went" } }],
 };
 
-async function started(repl: Awaited<ReturnType<typeof openRepl>>): Promise<void> {
+type Repl = Awaited<ReturnType<typeof openRepl>>;
+
+/** The model's first answer is WAIT, and its command runs. */
+async function begin(repl: Repl): Promise<void> {
+  await repl.type("begin");
   await eventually(() => existsSync(join(repl.home.repo, "started")));
+}
+
+async function letGo(repl: Repl): Promise<void> {
+  await repl.socket.tmux("run-shell", `touch ${join(repl.home.repo, "go")}`);
+}
+
+async function exit(repl: Repl): Promise<void> {
+  await repl.type("/exit");
+  await repl.sees("ended with 0");
 }
 
 tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
   test.each(PROTOCOLS)("what is typed during a run goes in behind the results of the round, over %s", async (protocol) => {
     await using repl = await openRepl(inOrder(WAIT, { text: "I saw it." }), { ...BYPASS, protocol });
-    await repl.type("begin");
-    await started(repl);
+    await begin(repl);
     await repl.type("and be quick");
     await repl.sees("It goes in with the next round");
     await repl.type("wrong words");
@@ -37,7 +49,7 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.type("/queue drop 1");
     await repl.sees(/^1\. right words/m);
     await repl.home.roocode(["--version"]);
-    await repl.socket.tmux("run-shell", `touch ${join(repl.home.repo, "go")}`);
+    await letGo(repl);
     await repl.sees("I saw it.");
     await repl.sees("→ right words");
     const body = JSON.parse(repl.model.proxy.captures[1]?.body ?? "");
@@ -45,14 +57,12 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     expect(JSON.stringify(body.messages)).not.toContain("be quick");
     const [session] = await repl.home.sessions();
     await assertSessionLegal(session ?? "");
-    await repl.type("/exit");
-    await repl.sees("ended with 0");
+    await exit(repl);
   });
 
   test("Esc stops a running command at once; what waited is sent then, and the session is whole", async () => {
     await using repl = await openRepl(inOrder(WAIT, { text: "Now to your words." }), BYPASS);
-    await repl.type("begin");
-    await started(repl);
+    await begin(repl);
     await repl.type("do something else");
     await repl.sees("It goes in with");
     await repl.key("Escape");
@@ -60,16 +70,14 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     const body = JSON.parse(repl.model.proxy.captures[1]?.body ?? "");
     expect(JSON.stringify(body.messages.at(-3))).toContain("interrupted by the user");
     expect(JSON.stringify(body.messages.at(-1))).toContain("do something else");
-    await repl.type("/exit");
-    await repl.sees("ended with 0");
+    await exit(repl);
     const [session] = await repl.home.sessions();
     await assertSessionLegal(session ?? "");
   });
 
   test("T-05: Ctrl+C stops a tool and keeps the session, clears a line, and ends only when it comes twice", async () => {
     await using repl = await openRepl(inOrder(WAIT, { text: "Still here." }), BYPASS);
-    await repl.type("begin");
-    await started(repl);
+    await begin(repl);
     await repl.key("C-c");
     await repl.sees("Interrupted.");
     await repl.prompt();
@@ -91,27 +99,24 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
 
   test("Ctrl+B sends a running command to the background and the run goes on without it", async () => {
     await using repl = await openRepl(inOrder(WAIT, { text: "I go on." }), BYPASS);
-    await repl.type("begin");
-    await started(repl);
+    await begin(repl);
     await repl.key("C-b");
     await repl.sees("Sent a command to the background.");
     await repl.sees("I go on.");
     expect(repl.model.proxy.captures[1]?.body).toContain("it runs on as job-1");
-    await repl.type("/exit");
-    await repl.sees("ended with 0");
+    await exit(repl);
   });
 
   test("a command that can't run beside the agent waits and runs when it is done, before what was typed behind it", async () => {
     await using repl = await openRepl(inOrder(WAIT, { text: "First done." }, { text: "Second done." }), BYPASS);
-    await repl.type("begin");
-    await started(repl);
+    await begin(repl);
     await repl.type("/model claude-opus-5-5");
     await repl.sees("/model runs when the agent is done.");
     await repl.type("go on");
     await repl.type("/exit");
     await repl.type("/queue");
     await repl.sees("3. /exit");
-    await repl.socket.tmux("run-shell", `touch ${join(repl.home.repo, "go")}`);
+    await letGo(repl);
     await repl.sees("First done.");
     await repl.sees("Model anthropic/claude-opus-5-5.");
     await repl.sees("Second done.");
@@ -203,8 +208,7 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.sees("Other way.");
     expect(JSON.parse(repl.model.proxy.captures.at(-1)?.body ?? "").messages).toHaveLength(1);
     const [session = ""] = await repl.home.sessions();
-    await repl.type("/exit");
-    await repl.sees("ended with 0");
+    await exit(repl);
     await assertSessionLegal(session);
   });
 

@@ -48,6 +48,19 @@ describe("the estimate of tokens", () => {
     );
   });
 
+  test("is never more than what the lengths alone allow, of a text and of a conversation before its first answer", () => {
+    const text = fc.string({ unit: "binary", maxLength: 300 });
+    fc.assert(
+      fc.property(text, text, text, text, (system, description, name, prompt) => {
+        expect(estimateText(prompt)).toBeLessThanOrEqual(prompt.length);
+        const toolSpecs = [{ name, description, inputSchema: { description } }];
+        const history = [userText(prompt)];
+        const most = new TokenCount({ system, toolSpecs }).usedAtMost(history);
+        expect(most).toBeGreaterThanOrEqual(new TokenCount({ system, toolSpecs }).used(history));
+      }),
+    );
+  });
+
   test("an image counts 1,600, however many bytes it has", () => {
     const one = estimateBlock({ type: "image", mediaType: "image/png", data: "A".repeat(2_000_000) });
     expect(one).toBeGreaterThanOrEqual(1_600);

@@ -146,6 +146,33 @@ describe("no git of ours starts a program that the repository names", () => {
   });
 });
 
+test("a filter of a submodule that keeps its own git folder is not started by looking at the repository around it", async () => {
+  await using place = await repository();
+  const { top, plain, trap, touch, ran } = place;
+  const inside = (...args: readonly string[]) =>
+    run("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], { cwd: join(top, "old") });
+  await mkdir(join(top, "old"));
+  await inside("init", "-q", "-b", "main");
+  await writeFile(join(top, "old", ".gitattributes"), "*.txt filter=x\n");
+  await writeFile(join(top, "old", "a.txt"), "one\n");
+  await inside("add", "-A");
+  await inside("commit", "-qm", "start");
+  await plain("add", "old");
+  await plain("commit", "-qm", "with a submodule");
+  await inside("config", "filter.x.clean", trap);
+  await touch("old/a.txt");
+  await plain("status");
+  expect(await ran()).toBe(true);
+  for (const args of [
+    ["status", "--porcelain"],
+    ["diff", "--quiet"],
+  ]) {
+    await touch("old/a.txt");
+    await git(top, args);
+  }
+  expect(await ran()).toBe(false);
+});
+
 test("what a worktree holds beside its commits goes by whole paths", async () => {
   await using place = await repository();
   await writeFile(join(place.top, "file.txt"), "changed\n");

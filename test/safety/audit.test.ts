@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -75,6 +75,22 @@ test.each(["mkfifo", "mkdir"])("where the log can't be written to, the work goes
   await record(line("ls -l"));
   expect(await verifyAudit(place.path)).toMatchObject({ lines: 2, problems: [] });
 });
+
+test.skipIf(process.platform !== "linux")(
+  "on a full disk the work goes on, and the lines come with the next one that can be written",
+  async () => {
+    await using place = await log();
+    await mkdir(place.folder);
+    await symlink("/dev/full", place.path);
+    const write = auditFile(place.path);
+    await write(line("a"));
+    await write(line("b"));
+    await rm(place.path);
+    await write(line("c"));
+    expect((await readAudit(place.path)).map((entry) => entry.subject)).toEqual(["a", "b", "c"]);
+    expect((await verifyAudit(place.path)).problems).toEqual([]);
+  },
+);
 
 test("secrets are masked and a subject without end is shortened", async () => {
   await using place = await log();

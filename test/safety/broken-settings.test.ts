@@ -23,6 +23,7 @@ test("O-01: at the first start too, a file that does not parse keeps its deny an
     - Bash(mkdir *
     - Bash(npm test)
   deny:
+    # allow: [Bash(git pull *)]
     - Bash(git push *)   # never
     - "Read(.env)"
     - WebFetch
@@ -30,7 +31,7 @@ test("O-01: at the first start too, a file that does not parse keeps its deny an
 model: "opus
 `);
   expect(rules).toEqual(["deny Bash(git push *)", "deny Read(.env)", "deny WebFetch", "ask Bash(npm publish *)", "ask Edit(package.json)"]);
-  expect(sources).toEqual(["6", "7", "8", "9", "9"]);
+  expect(sources).toEqual(["7", "8", "9", "10", "10"]);
   expect(warnings).toHaveLength(1);
   expect(warnings[0]).toMatch(
     /^F:\d+: .*Its allow rules are off until it is mended; the 5 deny and ask rules that could be read count\.$/s,

@@ -76,6 +76,8 @@ const GREPS: Record<string, unknown>[] = [
   { pattern: "begin.*?end", multiline: true, output: "count" },
   { pattern: "begin\\nend", multiline: true },
   { pattern: "^end$", multiline: true },
+  { pattern: "^", multiline: true, glob: "many.txt", output: "count" },
+  { pattern: "$", multiline: true, path: "a.ts" },
   { pattern: "middle\\s+end", multiline: true, context: 1 },
   { pattern: "\\bna\\w+e\\b" },
   { pattern: "[[:digit:]]\\.[[:digit:]]+" },

@@ -1,6 +1,7 @@
 import type { AssistantMessage, Message } from "../../protocol/message.ts";
 import type { ModelRequest } from "../../protocol/model.ts";
-import { at, isObject, textAt } from "./wire.ts";
+import { isRecord } from "../../protocol/record.ts";
+import { at, textAt } from "./wire.ts";
 
 /** Without these there is no request; a limit is renamed instead. */
 const NEEDED: ReadonlySet<string> = new Set([
@@ -110,6 +111,6 @@ function withoutThinking(message: Message): Message {
 
 function isThinking(block: AssistantMessage["content"][number]): boolean {
   if (block.type === "thinking") return true;
-  if (block.type !== "opaque" || !isObject(block.raw)) return false;
+  if (block.type !== "opaque" || !isRecord(block.raw)) return false;
   return block.raw.type === "redacted_thinking" || block.raw.type === "reasoning" || "reasoning_details" in block.raw;
 }

@@ -1,8 +1,9 @@
 import type { AssistantMessage, ToolUseBlock } from "../../protocol/message.ts";
 import type { ModelEvent, StopReason, Usage } from "../../protocol/model.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { failure, type ModelFailure, networkFailure, serverFailure, strayFailure } from "./failure.ts";
 import { sseFrames } from "./sse.ts";
-import { at, isObject, parseJson } from "./wire.ts";
+import { at, parseJson } from "./wire.ts";
 
 /** Who answers; `usedIds` are the call ids of the history, none of which may come again. */
 export type ParseContext = { provider: string; model: string; usedIds?: ReadonlySet<string> };
@@ -40,7 +41,7 @@ export async function* readAnswer(bytes: AsyncIterable<Uint8Array>, answer: Answ
         failed = failure("parse", `A frame of the stream is no JSON: ${frame.data.slice(0, 200)}`);
         break;
       }
-      if (!isObject(document)) continue;
+      if (!isRecord(document)) continue;
       const error = at(document, "error");
       if (error !== undefined && error !== null) {
         failed = serverFailure(error);

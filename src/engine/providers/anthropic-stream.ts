@@ -1,7 +1,8 @@
 import type { ThinkingBlock, ToolUseBlock } from "../../protocol/message.ts";
 import type { ModelEvent, StopReason, Usage } from "../../protocol/model.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { type Answer, MessageDraft, type ParseContext, readAnswer, setInput } from "./answer.ts";
-import { at, countAt, isObject, parseArguments, textAt } from "./wire.ts";
+import { at, countAt, parseArguments, textAt } from "./wire.ts";
 
 const STOP: Readonly<Record<string, StopReason>> = {
   end_turn: "end_turn",
@@ -106,7 +107,7 @@ export class AnthropicAnswer implements Answer {
         return;
       }
       default:
-        if (isObject(block)) this.#open.set(index, { type: "opaque", raw: { ...block }, json: "", isWhole: true });
+        if (isRecord(block)) this.#open.set(index, { type: "opaque", raw: { ...block }, json: "", isWhole: true });
     }
   }
 
@@ -137,7 +138,7 @@ export class AnthropicAnswer implements Answer {
     if (open?.type === "opaque") return this.#keep(open);
     if (open?.type !== "call") return;
     // The input may stand whole in the block's start, without any delta.
-    if (open.json === "" && isObject(open.given) && Object.keys(open.given).length > 0) {
+    if (open.json === "" && isRecord(open.given) && Object.keys(open.given).length > 0) {
       open.json = JSON.stringify(open.given);
       yield { type: "tool_delta", index: open.index, json: open.json };
     }

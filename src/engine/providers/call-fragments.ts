@@ -1,4 +1,5 @@
-import { at, isObject, parseJson, textAt } from "./wire.ts";
+import { isRecord } from "../../protocol/record.ts";
+import { at, parseJson, textAt } from "./wire.ts";
 
 /** One call of a chat completion while its pieces arrive. `index` counts the calls of the answer. */
 export type PendingCall = { index: number; wireIndex: number | undefined; wireId: string; name: string; json: string };
@@ -40,7 +41,7 @@ export class CallFragments {
 function startsAnother(found: PendingCall, piece: { id: string; name: string; json: string }): boolean {
   if (piece.name === "") return false;
   if (piece.id !== "" && found.wireId !== "" && piece.id !== found.wireId) return true;
-  return piece.json.trim() !== "" && found.json.trim() !== "" && isObject(parseJson(found.json));
+  return piece.json.trim() !== "" && found.json.trim() !== "" && isRecord(parseJson(found.json));
 }
 
 /** A name comes whole, in pieces, or again and again. */
@@ -50,5 +51,5 @@ function joinName(name: string, piece: string): string {
 
 function argumentText(value: unknown): string {
   if (typeof value === "string") return value;
-  return isObject(value) ? JSON.stringify(value) : "";
+  return isRecord(value) ? JSON.stringify(value) : "";
 }

@@ -1,6 +1,7 @@
 import type { ModelErrorKind } from "../../protocol/model.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { overflowOf } from "./overflow.ts";
-import { at, isObject, parseJson, textAt } from "./wire.ts";
+import { at, parseJson, textAt } from "./wire.ts";
 
 export type ModelFailure = { kind: ModelErrorKind; retryable: boolean; text: string; retryAfterMs?: number; limitTokens?: number };
 
@@ -20,7 +21,7 @@ export function serverFailure(error: unknown, status?: number): ModelFailure {
   const code = at(error, "code");
   const words = [textAt(error, "type"), String(code ?? ""), textAt(error, "details", "error_code"), message].join(" ");
   const told = status ?? (Number(code) >= 400 && Number(code) < 600 ? Number(code) : undefined);
-  const text = oneLine(message || textAt(error, "type") || (isObject(error) ? JSON.stringify(error) : "no reason given"));
+  const text = oneLine(message || textAt(error, "type") || (isRecord(error) ? JSON.stringify(error) : "no reason given"));
   const said = status === undefined ? text : `${status}: ${text}`;
   const overflow = overflowOf(words, told, error);
   return overflow ? { ...failure("context_length", said), ...overflow } : failure(failureKind(words, told), said);
@@ -101,7 +102,7 @@ export function networkFailure(error: unknown, baseUrl: string): ModelFailure {
 
 function deepestReason(error: unknown): { code: string; message: string } {
   const reason = { code: "", message: textAt(error, "message") || String(error) };
-  for (let current = error, depth = 0; isObject(current) && depth < 8; depth++) {
+  for (let current = error, depth = 0; isRecord(current) && depth < 8; depth++) {
     // Several addresses that all failed come as one AggregateError without a message.
     const code = textAt(current, "code") || textAt(current, "errors", 0, "code");
     if (code) reason.code = code;

@@ -1,9 +1,9 @@
 import type { AssistantMessage, ImageBlock, Message, TextBlock, ToolResultBlock, UserMessage } from "../../protocol/message.ts";
 import type { ModelRequest } from "../../protocol/model.ts";
+import { isRecord } from "../../protocol/record.ts";
 import type { ChatCompat } from "./compat.ts";
 import { MessageIds } from "./message-ids.ts";
 import { chatThinking, type Thinking } from "./thinking.ts";
-import { isObject } from "./wire.ts";
 
 export type OpenAIBodyOptions = {
   provider: string;
@@ -69,8 +69,8 @@ function marked(messages: WireMessage[], model: string, compat: ChatCompat): Wir
 }
 
 function withMark(content: readonly unknown[]): unknown[] {
-  const last = content.findLastIndex((part) => isObject(part) && part.type === "text");
-  return content.map((part, index) => (index === last && isObject(part) ? { ...part, cache_control: { type: "ephemeral" } } : part));
+  const last = content.findLastIndex((part) => isRecord(part) && part.type === "text");
+  return content.map((part, index) => (index === last && isRecord(part) ? { ...part, cache_control: { type: "ephemeral" } } : part));
 }
 
 function parts(content: unknown): readonly unknown[] {
@@ -141,7 +141,7 @@ function assistantMessages(message: AssistantMessage, model: string, options: Op
 function callExtras(message: AssistantMessage): Map<string, unknown> {
   const extras = new Map<string, unknown>();
   for (const block of message.content) {
-    if (block.type === "opaque" && isObject(block.raw) && typeof block.raw.call_id === "string" && "extra_content" in block.raw)
+    if (block.type === "opaque" && isRecord(block.raw) && typeof block.raw.call_id === "string" && "extra_content" in block.raw)
       extras.set(block.raw.call_id, block.raw.extra_content);
   }
   return extras;
@@ -151,7 +151,7 @@ function callExtras(message: AssistantMessage): Map<string, unknown> {
 function reasoningFields(message: AssistantMessage): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const block of message.content) {
-    if (block.type === "opaque" && isObject(block.raw) && "reasoning_details" in block.raw)
+    if (block.type === "opaque" && isRecord(block.raw) && "reasoning_details" in block.raw)
       fields.reasoning_details = block.raw.reasoning_details;
     if (block.type === "thinking" && block.signature) fields[block.signature] = `${fields[block.signature] ?? ""}${block.text}`;
   }

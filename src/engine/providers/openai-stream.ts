@@ -1,9 +1,10 @@
 import type { OpaqueBlock, ThinkingBlock, ToolUseBlock } from "../../protocol/message.ts";
 import type { ModelEvent, StopReason, Usage } from "../../protocol/model.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { type Answer, MessageDraft, type ParseContext, readAnswer, setInput } from "./answer.ts";
 import { CallFragments, type PendingCall } from "./call-fragments.ts";
 import { type TaggedText, ThinkTags } from "./think-tags.ts";
-import { at, countAt, isObject, listAt, parseArguments, textAt } from "./wire.ts";
+import { at, countAt, listAt, parseArguments, textAt } from "./wire.ts";
 
 const STOP: Readonly<Record<string, StopReason>> = {
   stop: "end_turn",
@@ -51,7 +52,7 @@ export class OpenAIAnswer implements Answer {
 
   *take(document: Record<string, unknown>): Generator<ModelEvent> {
     const choice = listAt(document, "choices")[0];
-    this.#countUsage(isObject(document.usage) ? document.usage : at(choice, "usage"));
+    this.#countUsage(isRecord(document.usage) ? document.usage : at(choice, "usage"));
     const delta = at(choice, "delta") ?? at(choice, "message");
     yield* this.#takeReasoning(delta);
     yield* this.#takeContent(delta);
@@ -95,12 +96,12 @@ export class OpenAIAnswer implements Answer {
 
   /** Pieces of one detail have the same type and index; OpenRouter wants them back joined. */
   #takeDetail(detail: unknown): void {
-    if (!isObject(detail)) return;
+    if (!isRecord(detail)) return;
     const details = at(this.#details.raw, "reasoning_details");
     if (!Array.isArray(details)) return;
     if (!this.#draft.content.includes(this.#details)) this.#draft.content.push(this.#details);
     const last: unknown = details.at(-1);
-    if (!isObject(last) || last.type !== detail.type || last.index !== detail.index) {
+    if (!isRecord(last) || last.type !== detail.type || last.index !== detail.index) {
       details.push({ ...detail });
       return;
     }
@@ -145,7 +146,7 @@ export class OpenAIAnswer implements Answer {
     yield* this.#flushContent();
     const { call, isNew, json } = this.#fragments.add(fragment);
     const extra = at(fragment, "extra_content");
-    if (isObject(extra)) this.#extras.set(call, extra);
+    if (isRecord(extra)) this.#extras.set(call, extra);
     if (isNew) for (const earlier of this.#fragments.calls) if (earlier !== call) yield* this.#announce(earlier);
     if (json === "" || call.name === "") return;
     if (this.#announced.has(call)) yield { type: "tool_delta", index: call.index, json };

@@ -1,8 +1,8 @@
 import type { AssistantMessage, ImageBlock, Message, TextBlock, ToolResultBlock, UserMessage } from "../../protocol/message.ts";
 import type { ModelRequest } from "../../protocol/model.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { MessageIds } from "./message-ids.ts";
 import { responsesThinking, type Thinking } from "./thinking.ts";
-import { isObject } from "./wire.ts";
 
 export type ResponsesBodyOptions = {
   provider: string;
@@ -67,7 +67,7 @@ function assistantItems(message: AssistantMessage, model: string, provider: stri
   const isOwn = message.provider === provider && message.model === model;
   const items = message.content.flatMap((block): Item[] => {
     if (block.type === "text") return block.text.trim() === "" ? [] : [textItem(block.text)];
-    if (block.type === "opaque") return isOwn && isObject(block.raw) && canGoBack(block.raw) ? [block.raw] : [];
+    if (block.type === "opaque") return isOwn && isRecord(block.raw) && canGoBack(block.raw) ? [block.raw] : [];
     if (block.type !== "tool_use") return [];
     const input = block.malformed === undefined ? block.input : {};
     return [{ type: "function_call", call_id: ids.ofCall(message, block.id), name: block.name, arguments: JSON.stringify(input) }];

@@ -1,8 +1,9 @@
 import type { OpaqueBlock, ToolUseBlock } from "../../protocol/message.ts";
 import type { ModelEvent, StopReason, Usage } from "../../protocol/model.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { type Answer, MessageDraft, type ParseContext, readAnswer, StreamError, setInput } from "./answer.ts";
 import { serverFailure } from "./failure.ts";
-import { at, countAt, isObject, listAt, parseArguments, textAt } from "./wire.ts";
+import { at, countAt, listAt, parseArguments, textAt } from "./wire.ts";
 
 const STOP: Readonly<Record<string, StopReason>> = { max_output_tokens: "max_tokens", max_tokens: "max_tokens", content_filter: "refusal" };
 
@@ -100,7 +101,7 @@ export class ResponsesAnswer implements Answer {
         return;
       }
       default: {
-        if (!isObject(item)) return;
+        if (!isRecord(item)) return;
         // The place is taken now, because reasoning belongs before what comes of it.
         const block: OpaqueBlock = { type: "opaque", provider: this.#provider, raw: undefined };
         this.#draft.content.push(block);
@@ -186,5 +187,5 @@ function placeOf(document: Record<string, unknown>): unknown {
 
 function argumentsOf(item: unknown): string {
   const given = at(item, "arguments");
-  return isObject(given) ? JSON.stringify(given) : textAt(item, "arguments");
+  return isRecord(given) ? JSON.stringify(given) : textAt(item, "arguments");
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { ModelEvent } from "../../protocol/model.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { type Answer, readAnswer, StreamError } from "./answer.ts";
 import { failure, requestFailure } from "./failure.ts";
 import { letGo } from "./http-fetch.ts";
-import { isObject } from "./wire.ts";
 
 /** How long a server may be silent: before the first byte, and between two. */
 export type StreamLimits = { firstByteMs: number; idleMs: number };
@@ -110,6 +110,6 @@ class Watchdog {
 
 function bodyOf(response: unknown): IncomingMessage {
   // Our own fetch made the response, and its body is what node:http gave.
-  if (isObject(response)) return response.body as IncomingMessage;
+  if (isRecord(response)) return response.body as IncomingMessage;
   throw new TypeError("The request brought no response.");
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../protocol/record.ts";
 // Servers send what they like, so every value from the wire is read through these: what has another type counts as absent.
 
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
@@ -22,10 +23,6 @@ export function listAt(value: unknown, ...path: readonly (string | number)[]): r
   return Array.isArray(found) ? found : [];
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** `undefined` for what is no JSON. */
 export function parseJson(text: string): unknown {
   try {
@@ -39,5 +36,5 @@ export function parseJson(text: string): unknown {
 export function parseArguments(json: string): Record<string, unknown> | null {
   if (json.trim() === "") return {};
   const value = parseJson(json);
-  return isObject(value) ? value : null;
+  return isRecord(value) ? value : null;
 }

@@ -6,7 +6,7 @@ import type { Ask } from "./ask-summary.ts";
 import type { Run } from "./ladder.ts";
 import { hasTooManyImages } from "./limits.ts";
 import { contextReport } from "./report.ts";
-import { type Size, Window } from "./window.ts";
+import { Window } from "./window.ts";
 
 export type CompactorOptions = {
   model: string;
@@ -32,7 +32,7 @@ class ConversationCompactor implements Compactor {
   readonly #options: CompactorOptions;
   readonly #window: Window;
   /** Of the request that is on its way. */
-  #sent: Size = { tokens: 0, raw: 0 };
+  #sent: readonly Message[] = [];
   #failures = 0;
   #notices: string[] = [];
 
@@ -42,9 +42,11 @@ class ConversationCompactor implements Compactor {
   }
 
   isDue(history: readonly Message[]): boolean {
-    this.#sent = this.#window.sizeOf(history);
+    this.#sent = [...history];
     if (hasTooManyImages(history)) return true;
-    return this.#failures < MAX_FAILURES && this.#sent.tokens >= this.#window.limits().trigger;
+    const { count } = this.#window;
+    const { trigger } = this.#window.limits();
+    return this.#failures < MAX_FAILURES && count.usedAtMost(history) >= trigger && count.used(history) >= trigger;
   }
 
   observe(history: readonly Message[], usage: Usage): void {
@@ -53,7 +55,7 @@ class ConversationCompactor implements Compactor {
   }
 
   tooLong(limitTokens: number | undefined): void {
-    this.#window.tooLong(limitTokens, this.#sent);
+    this.#window.tooLong(limitTokens, this.#window.sizeOf(this.#sent));
   }
 
   takeNotices(): string[] {
@@ -86,8 +88,8 @@ class ConversationCompactor implements Compactor {
       if (this.#failures === MAX_FAILURES) yield { type: "notice", text: offNotice(run.reason) };
     }
     if (!done) return { failed: run.reason };
-    this.#sent = this.#window.sizeOf(done.history);
-    return { ...done, tokensBefore, tokensAfter: this.#sent.tokens, usage: run.usage };
+    this.#sent = [...done.history];
+    return { ...done, tokensBefore, tokensAfter: count.used(done.history), usage: run.usage };
   }
 }
 

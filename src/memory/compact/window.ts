@@ -6,7 +6,7 @@ import { type Limits, limitsOf } from "./limits.ts";
 
 type WindowOptions = { window: number; maxOutputTokens: number; system: string; toolSpecs: readonly ToolSpec[] };
 /** `raw`: our estimate without the ratio. */
-export type Size = { tokens: number; raw: number };
+type Size = { tokens: number; raw: number };
 
 /** Of a prompt that was cut in silence, and of the server's count of what was left of it. */
 const MIN_CUT_PROMPT = 4_000;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { matchesStar } from "../patterns.ts";
 import { bubblewrapArgs } from "./bubblewrap.ts";
 import { type Probe, probeSandbox } from "./detect.ts";
-import { guardNames } from "./guard.ts";
+import { guardNames, type Touched } from "./guard.ts";
 import { planSandbox } from "./plan.ts";
 import type { SandboxPlan, SandboxPolicy } from "./policy.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
@@ -15,8 +15,8 @@ export type SandboxRequest = Omit<SandboxPolicy, "temp" | "blank"> & {
   /** The person asked for a sandbox by name. */
   isRequired: boolean;
 };
-/** `end` once all of it is over; gives the names that it touched and that were put right. */
-export type Contained = { argv: readonly string[]; end(): string[] };
+/** `end` once all of it is over; gives the names that it touched. */
+export type Contained = { argv: readonly string[]; end(): Touched[] };
 
 /** Contains the commands of one agent. Nothing is made and nothing is looked for before the first of them. */
 export class OsSandbox implements Disposable {
@@ -49,7 +49,7 @@ export class OsSandbox implements Disposable {
     const plan = { ...this.#plan, mounts };
     this.#running += 1;
     const guard = guardNames(plan.guarded);
-    let touched: string[] | undefined;
+    let touched: Touched[] | undefined;
     return {
       argv: [...launcher(plan), ...argv],
       end: () => {

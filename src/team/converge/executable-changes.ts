@@ -1,4 +1,5 @@
 import { git } from "../../platform/git.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { changesBetween } from "./land.ts";
 
 const NAMES = [
@@ -41,7 +42,7 @@ async function scriptsOf(repository: string, commit: string, path: string): Prom
   const { stdout } = await git(repository, ["cat-file", "blob", `${commit}:${path}`]);
   try {
     const parsed: unknown = JSON.parse(stdout);
-    return typeof parsed === "object" && parsed !== null && "scripts" in parsed ? JSON.stringify(parsed.scripts) : "";
+    return isRecord(parsed) && "scripts" in parsed ? JSON.stringify(parsed.scripts) : "";
   } catch {
     // No JSON (any more): whatever npm makes of it, it is a change.
     return stdout;

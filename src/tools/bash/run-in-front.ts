@@ -84,7 +84,7 @@ function ended(
     left = leftRunning(command, running, state);
   }
   const hint = how?.isFailure ? running.contained?.hint(text) : undefined;
-  const all = joined(text, exit, moved, left, isOver ? running.contained?.end() : undefined, hint);
+  const all = joined(text, exit, moved, left, hint);
   return how?.isFailure ? errorResult(all) : textResult(all === "" ? "(no output)" : all);
 }
 

@@ -49,6 +49,7 @@ export class RunningCommand {
   readonly contained: Contained | undefined;
   #folder = "";
   #isClosed = false;
+  #isReleased = false;
   #bytesToPause = BYTES_A_PAUSE;
   readonly #tree: ProcessTree;
   readonly #mark: string;
@@ -109,8 +110,12 @@ export class RunningCommand {
     return stopTree(this.pid, graceMs, this.#mark);
   }
 
+  /** Nothing of it runs any more. What it touched and may not is told as the last words of its output. */
   release(): void {
-    this.contained?.end();
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    const touched = this.contained?.end();
+    if (touched !== undefined) this.output.add(Buffer.from(`${this.output.bytes > 0 ? "\n" : ""}${touched}\n`));
     for (const stream of this.#streams) stream.destroy();
   }
 

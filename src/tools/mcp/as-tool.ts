@@ -1,6 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { ToolInputError } from "../../protocol/errors.ts";
 import type { ImageBlock, TextBlock } from "../../protocol/message.ts";
+import { isRecord } from "../../protocol/record.ts";
 import type { Tool, ToolResult } from "../../protocol/tool.ts";
 import type { RemoteTool } from "./list-tools.ts";
 import { serverParts, toolNames } from "./names.ts";
@@ -93,8 +94,4 @@ function toBlock(block: CallToolResult["content"][number], maskSecrets: (text: s
           : `[resource ${block.resource.uri}, ${block.resource.mimeType ?? "binary"}: can't be shown]`,
       );
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isRecord } from "../../protocol/record.ts";
 
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const StdioSchema = z.object({
@@ -36,8 +37,4 @@ export function readServers(raw: unknown, source: string): ConfiguredServers {
     }
   }
   return { servers, problems };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

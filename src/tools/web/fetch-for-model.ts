@@ -1,5 +1,5 @@
 import { errorResult, type ToolResult, textResult } from "../../protocol/tool.ts";
-import { getPage, type Page } from "./get-page.ts";
+import { getPage, type Page, type Reach } from "./get-page.ts";
 import { htmlToMarkdown } from "./html-to-markdown.ts";
 import { pageText } from "./page-text.ts";
 
@@ -7,20 +7,16 @@ const MAX_CHARACTERS = 30_000;
 const ERROR_CHARACTERS = 2_000;
 const TIMEOUT_MS = 30_000;
 
-export type WebOptions = {
-  /** Whether a rule names this host (with its port), so that it may be this machine or a private network. */
-  mayBePrivate: (url: string) => Promise<boolean>;
-  timeoutMs?: number;
-};
+export type WebOptions = Reach & { timeoutMs?: number };
 
 /** One page as the model reads it. What the address brought is named as data, since anybody may have written it. */
 export async function fetchForModel(
   { url, offset = 0 }: { url: string; offset?: number | undefined },
-  { mayBePrivate, timeoutMs = TIMEOUT_MS }: WebOptions,
+  { timeoutMs = TIMEOUT_MS, ...reach }: WebOptions,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const limit = AbortSignal.timeout(timeoutMs);
-  const got = await getPage(url, mayBePrivate, AbortSignal.any([signal, limit])).catch((error: unknown) => {
+  const got = await getPage(url, reach, AbortSignal.any([signal, limit])).catch((error: unknown) => {
     if (signal.aborted) return "the fetch was interrupted by the user";
     if (limit.aborted) return `no whole answer within ${Math.round(timeoutMs / 1000)} s`;
     return error instanceof Error ? error.message : "the fetch failed";

@@ -1,4 +1,4 @@
-import { lookup as lookUp } from "node:dns/promises";
+import { lookup } from "node:dns/promises";
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
@@ -12,15 +12,23 @@ export type Page = { url: string; status: number; contentType: string; body: Buf
 const MAX_BYTES = 5_000_000;
 const MAX_REDIRECTS = 5;
 
+export type Reach = {
+  /** Whether a rule names the host of this address, so that it may be this machine or a private network. */
+  mayBePrivate: (url: string) => Promise<boolean>;
+  /** The system's name service, where a test does not hold it still. */
+  lookUp?: LookUp | undefined;
+};
+type LookUp = (host: string, options: { all: true; family?: 4 | 6 }) => Promise<{ address: string; family: number }[]>;
+
 /** Follows redirects of the same host; the first to another one is the answer. Throws with the reason in words. */
 export async function getPage(
   given: string,
-  mayBePrivate: (url: string) => Promise<boolean>,
+  { mayBePrivate, lookUp = lookup }: Reach,
   signal: AbortSignal,
 ): Promise<Page | { redirect: string }> {
   let address = wholeAddress(given);
   for (let step = 0; step <= MAX_REDIRECTS; step++) {
-    const response = await get(address, await mayBePrivate(address.url.href), signal);
+    const response = await get(address, await mayBePrivate(address.url.href), lookUp, signal);
     const { statusCode: status = 0, headers } = response;
     if (status < 300 || status >= 400 || headers.location === undefined) return readBody(response, address.url.href);
     response.destroy();
@@ -45,7 +53,7 @@ function isSameHost(from: WebAddress, to: WebAddress): boolean {
   return from.url.protocol === "http:" && from.port === "80" && to.port === "443";
 }
 
-function get({ url, host }: WebAddress, isNamed: boolean, signal: AbortSignal): Promise<IncomingMessage> {
+function get({ url, host }: WebAddress, isNamed: boolean, lookUp: LookUp, signal: AbortSignal): Promise<IncomingMessage> {
   if (!isNamed && (isPrivateAddress(host) || isPrivateName(host))) throw new Error(refusal(host));
   const options: RequestOptions = {
     signal,
@@ -55,7 +63,7 @@ function get({ url, host }: WebAddress, isNamed: boolean, signal: AbortSignal): 
       accept: "text/html, text/markdown, text/plain, application/json;q=0.9, */*;q=0.5",
       "accept-encoding": "gzip, deflate, br",
     },
-    ...(isIP(host) ? {} : { lookup: checkedLookup(isNamed) }),
+    ...(isIP(host) ? {} : { lookup: checkedLookup(isNamed, lookUp) }),
   };
   return new Promise((resolve, reject) => {
     const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, options, resolve);
@@ -65,7 +73,7 @@ function get({ url, host }: WebAddress, isNamed: boolean, signal: AbortSignal): 
 }
 
 /** The addresses that were looked at are the ones that are connected to: a name can't lead elsewhere in between. */
-function checkedLookup(isNamed: boolean): LookupFunction {
+function checkedLookup(isNamed: boolean, lookUp: LookUp): LookupFunction {
   return (host, options, done) => {
     const settle = async () => {
       const found = await lookUp(host, { all: true, ...(options.family === 4 || options.family === 6 ? { family: options.family } : {}) });

@@ -11,7 +11,7 @@ import { bashTool } from "../../../src/tools/builtin/bash.ts";
 import { eventually } from "../../support/eventually.ts";
 import { tempFolder } from "../../support/temp.ts";
 
-async function shell() {
+async function shell(progress: (text: string) => void = () => undefined) {
   const folder = await tempFolder();
   const state = new ShellState(folder.path);
   const tool = bashTool(state, { outputFolder: join(folder.path, "out"), env: commandEnvironment(process.env) });
@@ -21,7 +21,7 @@ async function shell() {
     state,
     run(command: string, more: object = {}, signal = new AbortController().signal): Promise<ToolResult> {
       number += 1;
-      const context = { cwd: folder.path, callId: `c${number}`, signal, progress: () => undefined };
+      const context = { cwd: folder.path, callId: `c${number}`, signal, progress };
       return tool.run(tool.parse({ command, ...more }), context).finally(() => state.settle());
     },
     async [Symbol.asyncDispose]() {
@@ -82,9 +82,8 @@ describe("Bash", () => {
     await untilGone(Number(resultText(result).split("\n")[0]));
   });
   test("an interrupt stops it and keeps what it had said", async () => {
-    await using sh = await shell();
     const stop = new AbortController();
-    setTimeout(() => stop.abort(), 200);
+    await using sh = await shell((text) => text.includes("begun") && stop.abort());
     expect(resultText(await sh.run("echo begun; sleep 60", {}, stop.signal))).toBe("begun\n[interrupted by the user]");
   });
   test("standard input is closed: cat ends at once", async () => {

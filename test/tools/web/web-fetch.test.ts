@@ -86,6 +86,24 @@ test("a redirect is followed on the same host, and named where it leads to anoth
   expect(await fetchText(`${web.base}/loop`)).toEqual({ isError: true, text: "WebFetch: more than 5 redirects." });
 });
 
+test("a public name that leads into a private network is not connected to, and a name is looked up once", async () => {
+  await using web = await serve((_, response) => response.end("inside"));
+  const leadsTo =
+    (...found: string[]) =>
+    async () =>
+      found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  for (const found of [["127.0.0.1"], ["203.0.113.9", "10.0.0.1"], ["::ffff:127.0.0.1"]]) {
+    const options = { mayBePrivate: async () => false, lookUp: leadsTo(...found) };
+    const { isError, text } = await fetchText(`http://public.example:${web.port}/`, options);
+    expect(`${isError} ${text}`).toMatch(/^true WebFetch: .*"public.example" is this machine or a private network/);
+  }
+  expect(web.asked).toEqual([]);
+  const looks: string[][] = [["127.0.0.1"], ["203.0.113.9"]];
+  const changing = { mayBePrivate: async () => true, lookUp: async () => leadsTo(...(looks.shift() ?? []))() };
+  expect((await fetchText(`http://public.example:${web.port}/`, changing)).text).toContain("inside");
+  expect(looks).toHaveLength(1);
+});
+
 test("no connection is made to this machine unless a rule names the host, whether by number or by a name that leads there", async () => {
   await using web = await serve((_, response) => response.end("inside"));
   const closed: WebOptions = { mayBePrivate: async () => false };

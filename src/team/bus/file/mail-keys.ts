@@ -2,6 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno } from "../../../platform/files.ts";
+import { isRecord } from "../../../protocol/record.ts";
 import type { Envelope } from "../../../protocol/team.ts";
 import { makeFolder, type TeamLayout } from "./layout.ts";
 import { readOwnFile } from "./own-file.ts";
@@ -65,9 +66,7 @@ export function isSealed(envelope: { mac?: unknown }, key: string): boolean {
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
+    isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }
 

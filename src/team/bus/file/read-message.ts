@@ -1,3 +1,4 @@
+import { isRecord } from "../../../protocol/record.ts";
 import type { Envelope } from "../../../protocol/team.ts";
 import { wrongRole } from "../../mail-roles.ts";
 import { EnvelopeSchema } from "../schemas.ts";
@@ -51,8 +52,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { appendFile, chmod, chown, copyFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { macOf } from "../../../../src/team/bus/file/mail-keys.ts";
+import { teamLayout } from "../../../../src/team/bus/file/layout.ts";
+import { macOf, openMailKeys } from "../../../../src/team/bus/file/mail-keys.ts";
 import type { BadMail } from "../../../../src/team/bus/file/mailbox.ts";
 import { sortMail } from "../../../../src/team/inbox.ts";
 import { message } from "../sample-team.ts";
@@ -202,6 +203,14 @@ test("a key is made once, closed to others, and proves mail of earlier runs; one
   const bad: BadMail[] = [];
   expect(await (await team.open("bob", 8, undefined, { onBad: (one) => bad.push(one) })).mailbox.unread()).toEqual([]);
   expect(bad).toHaveLength(3);
+});
+
+test("a sender's name is no path: a key that lies elsewhere proves nothing", async () => {
+  await using team = await fileTeam("alice");
+  const name = "../elsewhere";
+  await writeFile(join(team.teamFolder, "elsewhere.key"), `${"0".repeat(64)}\n`, { mode: 0o600 });
+  await mkdir(join(team.teamFolder, "keys"), { recursive: true });
+  expect(await openMailKeys(teamLayout(team.teamFolder)).of(name)).toBeUndefined();
 });
 
 test("a role is part of the proof: what only the lead may send is set aside from anyone else, and the sender hears why", async () => {
