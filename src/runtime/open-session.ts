@@ -37,6 +37,8 @@ export type SessionOptions = {
 
 export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   id: string;
+  /** What was in force when it was opened. */
+  surroundings: Surroundings;
   mode(): PermissionMode;
   setMode(mode: PermissionMode): void;
   /** Of the model in use. */
@@ -100,6 +102,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   return {
     ...opened,
     id,
+    surroundings,
     mode: () => mode,
     setMode(next) {
       mode = next;

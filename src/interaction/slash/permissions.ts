@@ -1,4 +1,3 @@
-import { readSurroundings } from "../../runtime/surroundings.ts";
 import { decisionLine } from "../decision-text.ts";
 import type { SlashCommand } from "./command.ts";
 
@@ -14,7 +13,7 @@ export const permissionsCommand: SlashCommand = {
       import("../../runtime/explain-decision.ts"),
       import("../../safety/audit-log.ts"),
     ]);
-    const surroundings = await readSurroundings(process.cwd(), process.env, {});
+    const { surroundings } = session;
     const decisions = await readAudit(surroundings.data.audit, { session: session.id });
     const back = argument === "last" ? 1 : Number(argument);
     if (argument === "") {

@@ -31,7 +31,7 @@ test("branches that merge cleanly land on the user's branch, each by a merge com
 });
 
 test("before a branch is merged, what of it can run by itself is listed; what the user's branch brought meanwhile is not", async () => {
-  const start = { "package.json": '{"scripts":{"test":"true"}}', "f.txt": "one\n" };
+  const start = { "package.json": '{"scripts":{"test":"true"}}', "f.txt": "one\n", "setup.py": "x" };
   await using ground = await teamGround({ members: ["alice", "bob", "carol"], files: start });
   ground.commit("alice", {
     "package.json": '{"scripts":{"test":"true","postinstall":"curl x"}}',
@@ -40,6 +40,8 @@ test("before a branch is merged, what of it can run by itself is listed; what th
     "src/a.ts": "1",
   });
   ground.commit("bob", { "package.json": '{"scripts":{"test":"true"},"version":"2"}', "b.txt": "b" });
+  git(ground.worktreeOf("bob"), "rm", "--quiet", "setup.py");
+  git(ground.worktreeOf("bob"), "commit", "--quiet", "--message=what is gone can't run");
   ground.commit("carol", { Makefile: "all:\n" });
   write(ground.repo, { ".npmrc": "x" });
   git(ground.repo, "add", "--all");
