@@ -1,6 +1,23 @@
-import { type FSWatcher, lstatSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, watch } from "node:fs";
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  type FSWatcher,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  watch,
+} from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { isErrno } from "../../platform/files.ts";
 import type { Guarded } from "./policy.ts";
-import { nearestFolder } from "./protect.ts";
+
+/** A command may make and remove such a name a hundred thousand times a second; the agent has other work too. */
+const PAUSE_MS = 20;
 
 /**
  * Watches names that could not be mounted over while a command runs: what appears there is moved aside at once, a link that was turned
@@ -11,10 +28,22 @@ export function guardNames(guarded: readonly Guarded[]): { end(): string[] } {
   const check = (): void => {
     for (const name of guarded) if (mend(name)) touched.add(name.path);
   };
+  let pause: NodeJS.Timeout | undefined;
+  let isWanted = false;
+  const checkSoon = (): void => {
+    isWanted = true;
+    if (pause !== undefined) return;
+    isWanted = false;
+    check();
+    pause = setTimeout(() => {
+      pause = undefined;
+      if (isWanted) checkSoon();
+    }, PAUSE_MS).unref();
+  };
   const watchers: FSWatcher[] = [];
-  for (const folder of new Set(guarded.map(({ path }) => nearestFolder(path)))) {
+  for (const folder of new Set(guarded.map(({ from }) => from))) {
     try {
-      watchers.push(watch(folder, { persistent: false }, check).on("error", () => undefined));
+      watchers.push(watch(folder, { persistent: false }, checkSoon).on("error", () => undefined));
     } catch {
       // No watches left: the look at the end has to do.
     }
@@ -22,30 +51,81 @@ export function guardNames(guarded: readonly Guarded[]): { end(): string[] } {
   return {
     end() {
       for (const one of watchers) one.close();
+      clearTimeout(pause);
       check();
       return [...touched];
     },
   };
 }
 
-/** True when something had to be put right. */
-function mend({ path, link }: Guarded): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (link === undefined) {
-    // An empty folder says nothing; it may be the place of a mount.
-    if (found === undefined || (found.isDirectory() && readdirSync(path).length === 0)) return false;
-    moveAside(path);
+/** True when something was not as it should be. The command may go on changing it while we look: then the look at the end has to do. */
+function mend(guarded: Guarded): boolean {
+  try {
+    return guarded.link === undefined ? putAway(guarded) : putBack(guarded.path, guarded.link);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
     return true;
   }
-  if (found?.isSymbolicLink() && readlinkSync(path) === link) return false;
-  if (found) moveAside(path);
-  symlinkSync(link, path);
+}
+
+function putAway({ path, from }: Guarded): boolean {
+  const intruder = intruderOf(path, from);
+  if (intruder === undefined) return false;
+  inFolder(dirname(intruder), (at) => moveAside(at, basename(intruder)));
   return true;
 }
 
-/** Not removed: the person may have made it meanwhile. */
-function moveAside(path: string): void {
-  const aside = `${path}.refused`;
-  rmSync(aside, { recursive: true, force: true });
-  renameSync(path, aside);
+/** What a command made on the way to a name: the thing itself, or a link above it. Nothing that the link leads to is touched. */
+function intruderOf(path: string, from: string): string | undefined {
+  let at = from;
+  for (const name of relative(from, path).split(sep)) {
+    at = join(at, name);
+    const found = lstatSync(at, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    if (found.isSymbolicLink()) return at === path || lstatSync(path, { throwIfNoEntry: false }) ? at : undefined;
+  }
+  // An empty folder says nothing; it may be the place of a mount.
+  return isEmptyFolder(path) ? undefined : path;
+}
+
+function putBack(path: string, link: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink() && readlinkSync(path) === link) return false;
+  inFolder(dirname(path), (at) => {
+    if (found) moveAside(at, basename(path));
+    symlinkSync(link, at(basename(path)));
+  });
+  return true;
+}
+
+/** Not removed: the person may have made it meanwhile, and to empty a folder that a command goes on changing can be led elsewhere. */
+function moveAside(at: (name: string) => string, name: string): void {
+  try {
+    renameSync(at(name), at(`${name}.refused`));
+  } catch (error) {
+    if (!isErrno(error, "ENOTEMPTY", "EEXIST", "EISDIR", "ENOTDIR")) throw error;
+    renameSync(at(name), at(`${name}.refused-${randomBytes(3).toString("hex")}`));
+  }
+}
+
+/** Acts on entries of the very folder that stands at a path without links; not at all when the path leads elsewhere by now. */
+function inFolder(folder: string, act: (at: (name: string) => string) => void): void {
+  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const held = `/proc/self/fd/${fd}`;
+    const isHeld = lstatSync(held, { throwIfNoEntry: false }) !== undefined;
+    if ((isHeld ? readlinkSync(held) : realpathSync(folder)) === folder) act((name) => join(isHeld ? held : folder, name));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isEmptyFolder(path: string): boolean {
+  if (!lstatSync(path).isDirectory()) return false;
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    // A folder that nobody may look into was not made for a mount.
+    return false;
+  }
 }
