@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ownProgram } from "../../platform/own-programs.ts";
 import { ProcessTree, stopTree } from "../../platform/process-tree.ts";
 import type { BashOptions, Contained } from "./bash-options.ts";
 import type { Pipe } from "./pipes.ts";
@@ -133,7 +134,7 @@ export async function startCommand(request: StartRequest): Promise<RunningComman
     if (pipe) for (const fd of [pipe.read, pipe.write]) closeSync(fd);
     throw new Error(problem);
   }
-  const argv = ["bash", "--noprofile", "--norc", "-c", SCRIPT];
+  const argv = [ownProgram("bash", options.env), "--noprofile", "--norc", "-c", SCRIPT];
   const contained = await options.contain?.(argv, { command, isUnsandboxed });
   const [file = "bash", ...args] = contained?.argv ?? argv;
   const [name = "", value = ""] = mark.split("=");
@@ -141,7 +142,11 @@ export async function startCommand(request: StartRequest): Promise<RunningComman
   const stdio: ("ignore" | "pipe" | number)[] = ["ignore", pipe?.write ?? "pipe", pipe?.write ?? "pipe", "pipe"];
   let child: ChildProcess;
   try {
-    child = spawn(file, args, { cwd, env, detached: true, stdio });
+    child = spawn(ownProgram(file, options.env), args, { cwd, env, detached: true, stdio });
+  } catch (error) {
+    if (pipe) closeSync(pipe.read);
+    contained?.end();
+    throw error;
   } finally {
     if (pipe) closeSync(pipe.write);
   }
