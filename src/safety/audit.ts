@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { open, rename, stat } from "node:fs/promises";
+import { appendFile, open, rename, stat } from "node:fs/promises";
 import { appendLine, exists, isErrno, isUnwritable } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
 import type { PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
@@ -69,6 +69,7 @@ function shortened(text: string): string {
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}… [${text.length} characters]`;
 }
 
+const NEWLINE = 10;
 const MAX_WAITING = 10_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 /** `audit.jsonl.1` is the youngest of the files that are full; older ones go. */
@@ -90,7 +91,7 @@ export function auditFile(path: string, maxBytes = MAX_BYTES): Recorder {
     last = last
       .catch(() => undefined)
       .then(async () => {
-        previous ??= await lastHash(path);
+        previous ??= await beginAt(path);
         number += 1;
         const chained = { id: `${chain}-${number}`, ...line, previous };
         previous = lineHash(JSON.stringify(chained));
@@ -107,6 +108,8 @@ export function lineHash(text: string): string {
 }
 
 async function appendAll(path: string, waiting: unknown[], maxBytes: number): Promise<void> {
+  // A pipe would be waited for, a folder or a device takes no lines: they wait, as on a full disk.
+  if (await isNoFile(path)) return;
   try {
     await rotate(path, maxBytes);
     for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
@@ -129,6 +132,13 @@ async function rotate(path: string, maxBytes: number): Promise<void> {
   });
 }
 
+async function isNoFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => !found.isFile(),
+    () => false,
+  );
+}
+
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
@@ -138,17 +148,19 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** Of the last whole line; "" where there is none. */
-async function lastHash(path: string): Promise<string> {
+/** Hash of the last line, "" where there is none. A line that a process could not end must not swallow the next one. */
+async function beginAt(path: string): Promise<string> {
+  if (await isNoFile(path)) return "";
   try {
     await using file = await open(path, "r");
     const { size } = await file.stat();
     const length = Math.min(size, 256 * 1024);
     const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    if (length > 0 && buffer.at(-1) !== NEWLINE) await appendFile(path, "\n");
     const line = buffer.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
     return line === "" ? "" : lineHash(line);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return "";
+    if (isErrno(error, "ENOENT", "ENOTDIR") || isUnwritable(error)) return "";
     throw error;
   }
 }

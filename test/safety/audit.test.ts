@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -84,4 +86,28 @@ test("decisions are found by session, tool and outcome, those of an earlier vers
   expect(await subjects({ session: "s2" })).toEqual(["b"]);
   expect(await subjects({ deniedOnly: true })).toEqual(["a", "b"]);
   expect(await subjects({ tool: "ReadFile" })).toEqual([]);
+});
+
+test("what is no file in place of the log is not waited for: the decision stands, and who reads the log is told", async () => {
+  for (const make of [
+    (path: string) => execFileSync("mkfifo", [path]),
+    (path: string) => mkdirSync(path),
+    (path: string) => symlinkSync("/dev/zero", path),
+  ]) {
+    await using place = await log();
+    mkdirSync(place.folder);
+    make(place.path);
+    await auditFile(place.path)(line("ls"));
+    await expect(readAudit(place.path)).rejects.toThrow(`${place.path} is no file`);
+    await expect(verifyAudit(place.path)).rejects.toThrow("decisions are not recorded");
+  }
+});
+
+test("a line that was cut off does not swallow the next decision, and one that is none is not shown as a decision", async () => {
+  await using place = await log();
+  await auditFile(place.path)(line("a"));
+  await appendFile(place.path, '{"decision":"allow"}\n{"id":"x","decision"');
+  await auditFile(place.path)(line("b"));
+  expect((await readAudit(place.path)).map(({ subject }) => subject)).toEqual(["a", "b"]);
+  expect((await verifyAudit(place.path)).problems).toHaveLength(2);
 });
