@@ -116,6 +116,8 @@ export class LineQuestions {
     const { input, output } = this.#terminal;
     const terminal = input.isTTY === true && output.isTTY === true;
     const reader = createInterface({ input, output, terminal, escapeCodeTimeout: ESCAPE_MS, prompt: "" });
+    // A terminal that went away can't be set back; its end comes as the end of the input.
+    reader.on("error", () => undefined);
     reader.on("line", (line) => this.#onLine(line));
     reader.on("close", () => {
       this.#hasEnded = true;

@@ -144,8 +144,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     }
   } finally {
     process.off("SIGINT", onSignal);
-    process.off("SIGTERM", leave);
-    process.off("SIGHUP", leave);
+    // The others stay: a terminal that closes sends SIGHUP more than once, and what is open is saved only now.
     screen.close();
   }
 }

@@ -13,6 +13,8 @@ export class NestedInstructions {
   readonly #seen: ReadonlySet<string>;
   #reader: InstructionReader | undefined;
   readonly #touched = new Set<string>();
+  /** Folders that were touched before: nothing new comes of them. */
+  readonly #taken = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #applied: string[] = [];
 
@@ -25,7 +27,8 @@ export class NestedInstructions {
 
   /** `path` is a file, absolute. */
   touch(path: string): void {
-    this.#touched.add(dirname(path));
+    const folder = dirname(path);
+    if (!this.#taken.has(folder)) this.#touched.add(folder);
   }
 
   /** The text of those that apply since the last call, outermost first, as a reminder. */
@@ -45,6 +48,7 @@ export class NestedInstructions {
   reset(): void {
     this.#reader = undefined;
     this.#touched.clear();
+    this.#taken.clear();
     this.#looked.clear();
     this.#applied.length = 0;
   }
@@ -65,6 +69,7 @@ export class NestedInstructions {
       if (names[0] === "" || names[0] === ".." || names.some((name) => NOT_OURS.has(name))) continue;
       for (let depth = 1; depth <= names.length; depth++) found.add([root, ...names.slice(0, depth)].join(sep));
     }
+    for (const folder of this.#touched) this.#taken.add(folder);
     this.#touched.clear();
     const folders = [...found].filter((folder) => !this.#looked.has(folder)).sort((a, b) => a.length - b.length);
     for (const folder of folders) this.#looked.add(folder);

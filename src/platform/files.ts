@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { appendFile, lstat, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { closeSync, constants, lstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 export function isErrno(error: unknown, ...codes: string[]): boolean {
@@ -12,7 +12,7 @@ export function isUnwritable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   // Making folders on a read-only file system, Node says of the first one only that it is not there.
   const isNoFolder = isErrno(error, "ENOENT") && "syscall" in error && error.syscall === "mkdir";
-  return isNoFolder || isErrno(error, "ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM");
+  return isNoFolder || isErrno(error, "ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM", "ENXIO", "EISDIR");
 }
 
 export async function readTextOrUndefined(path: string): Promise<string | undefined> {
@@ -30,14 +30,15 @@ export async function readTextOrUndefined(path: string): Promise<string | undefi
  */
 export async function readOddFile(path: string): Promise<{ text?: string; problem?: string }> {
   try {
+    // Most of them are not there, and are looked for with each call of a tool: without the thread pool, and without an error.
+    if (!lstatSync(path, { throwIfNoEntry: false })) return {};
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     if (!(await file.stat()).isFile()) return { problem: "is no file" };
     return { text: await file.readFile("utf8") };
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     if (!isErrno(error, "ENOENT", "ENOTDIR")) return { problem: `can't be read (${error.code})` };
-    const link = await lstat(path).catch(() => undefined);
-    return link ? { problem: "is a link that leads nowhere" } : {};
+    return { problem: "is a link that leads nowhere" };
   }
 }
 
@@ -81,14 +82,26 @@ export async function writeAtomic(path: string, content: string | Uint8Array, op
   }
 }
 
-/** One whole line at the end of the file, in one write. `value` becomes JSON. */
-export async function appendLine(path: string, value: unknown): Promise<void> {
+/**
+ * One whole line at the end of the file, in one write. `value` becomes JSON. Synchronous: it takes some 30 microseconds, and by the
+ * thread pool several times that, on each call of a tool. A FIFO that nobody reads is an error (ENXIO), not waited for.
+ */
+export function appendLine(path: string, value: unknown): void {
   const line = `${JSON.stringify(value)}\n`;
   try {
-    await appendFile(path, line, { mode: 0o600 });
+    appendText(path, line);
   } catch (error) {
     if (!isErrno(error, "ENOENT")) throw error;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await appendFile(path, line, { mode: 0o600 });
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    appendText(path, line);
+  }
+}
+
+function appendText(path: string, text: string): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
+  try {
+    writeFileSync(fd, text);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type BigIntStats, constants } from "node:fs";
-import { type FileHandle, link, lstat, mkdir, open, readlink, rename, rm } from "node:fs/promises";
+import { type BigIntStats, constants, readlinkSync } from "node:fs";
+import { type FileHandle, link, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isErrno } from "./files.ts";
 
@@ -28,7 +28,7 @@ export type OpenFolder = AsyncDisposable & { path: string; at(name: string): str
 export async function openFolder(realPath: string): Promise<OpenFolder> {
   const handle = await openPlace(realPath, constants.O_RDONLY | constants.O_DIRECTORY);
   const own = `/proc/self/fd/${handle.fd}`;
-  const isHeld = (await readlink(own).catch(() => undefined)) !== undefined;
+  const isHeld = nameOf(handle) !== undefined;
   return {
     path: isHeld ? `/proc/${process.pid}/fd/${handle.fd}` : realPath,
     at: (name) => join(isHeld ? own : realPath, name),
@@ -124,11 +124,20 @@ async function openPlace(realPath: string, flags: number): Promise<FileHandle> {
 
 /** The kernel's own name of what was opened; where it gives none, no component may be a link and the entry must be the same. */
 async function verify(handle: FileHandle, realPath: string): Promise<void> {
-  const name = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
+  const name = nameOf(handle);
   if (name === realPath) return;
   if (name !== undefined || (await hasLink(realPath))) throw new MovedPathError(realPath);
   const [opened, there] = await Promise.all([handle.stat({ bigint: true }), lstat(realPath, { bigint: true })]);
   if (opened.dev !== there.dev || opened.ino !== there.ino) throw new MovedPathError(realPath);
+}
+
+/** Undefined where there is no /proc. It is no disk, so nothing is waited for. */
+function nameOf(handle: FileHandle): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${handle.fd}`);
+  } catch {
+    return undefined;
+  }
 }
 
 async function hasLink(path: string): Promise<boolean> {

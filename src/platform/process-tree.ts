@@ -11,7 +11,7 @@ const SANDBOX = "bwrap";
 type Entry = { pid: number; name: string; parent: number; group: number; state: string; startedAt: string };
 
 /**
- * TERM, a grace time, KILL, for a process, its group, all its descendants and all that carries `mark` (`NAME=value`, or its beginning)
+ * TERM, a grace time, KILL, for a process, its group, all its descendants and all that carries `mark` (`NAME=value`, whole)
  * in its environment: that finds those that left group and parent. Resolves when none is left; gives the pids that would not end.
  */
 export async function stopTree(pid: number | undefined, graceMs = 2000, mark?: string): Promise<number[]> {
@@ -70,7 +70,7 @@ export function thawGroup(pid: number): void {
   signal(-pid, "SIGCONT");
 }
 
-/** Pids of processes that were started with this variable; `value` may be its beginning. None where the system does not tell. */
+/** Pids of processes that were started with this variable. None where the system does not tell. */
 export function processesWithEnvironment(name: string, value: string): number[] {
   return new ProcessTree(undefined, `${name}=${value}`).living().map((one) => one.pid);
 }
@@ -119,7 +119,7 @@ export class ProcessTree {
     if (this.#mark === undefined || this.#others.has(keyOf(one))) return false;
     try {
       const environment = readFileSync(`/proc/${one.pid}/environ`, "latin1");
-      if (environment.startsWith(this.#mark) || environment.includes(`\0${this.#mark}`)) return true;
+      if (environment.split("\0").includes(this.#mark)) return true;
     } catch {
       // Ended meanwhile, or someone else's.
     }

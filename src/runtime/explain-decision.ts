@@ -1,6 +1,7 @@
 import type { PermissionRequest } from "../protocol/permission.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 import type { LoggedDecision } from "../safety/audit-log.ts";
+import { CONTAINED } from "../safety/authorize.ts";
 import { decisionWord } from "../safety/decision-word.ts";
 import { explain } from "../safety/explain.ts";
 import { gitConfigReader } from "../safety/git-config.ts";
@@ -51,8 +52,9 @@ async function nowLines(request: PermissionRequest, entry: LoggedDecision, surro
     gitIsSafe: gitConfigReader(),
   });
   const source = decision.source === undefined ? "" : ` (${decision.source})`;
+  const where = entry.reason === CONTAINED ? " (without the OS sandbox; inside it is not asked)" : "";
   return [
-    ["Now", `${decisionWord(decision)}, layer ${decision.layer}: ${decision.reason}${source}`],
+    ["Now", `${decisionWord(decision)}, layer ${decision.layer}: ${decision.reason}${source}${where}`],
     ...parts.map(({ text, decision: own }) => ["  part", `${decisionWord(own).padEnd(10)} ${text} — ${own.reason}`]),
     ...(decision.decision !== "ask"
       ? []

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { appendFile, open, rename, stat } from "node:fs/promises";
+import { constants, statSync } from "node:fs";
+import { appendFile, open, rename } from "node:fs/promises";
 import { appendLine, exists, isErrno, isUnwritable } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
 import type { PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
@@ -108,12 +109,10 @@ export function lineHash(text: string): string {
 }
 
 async function appendAll(path: string, waiting: unknown[], maxBytes: number): Promise<void> {
-  // A pipe would be waited for, a folder or a device takes no lines: they wait, as on a full disk.
-  if (await isNoFile(path)) return;
   try {
     await rotate(path, maxBytes);
     for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
-      await appendLine(path, line);
+      appendLine(path, line);
       waiting.shift();
     }
   } catch (error) {
@@ -122,45 +121,35 @@ async function appendAll(path: string, waiting: unknown[], maxBytes: number): Pr
 }
 
 async function rotate(path: string, maxBytes: number): Promise<void> {
-  if ((await sizeOf(path)) < maxBytes) return;
+  if (sizeOf(path) < maxBytes) return;
   await withLock(path, async () => {
     // Another process may have been faster.
-    if ((await sizeOf(path)) < maxBytes) return;
+    if (sizeOf(path) < maxBytes) return;
     for (let number = FULL_FILES - 1; number > 0; number--)
       if (await exists(`${path}.${number}`)) await rename(`${path}.${number}`, `${path}.${number + 1}`);
     await rename(path, `${path}.1`);
   });
 }
 
-async function isNoFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => !found.isFile(),
-    () => false,
-  );
-}
-
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return 0;
-    throw error;
-  }
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Hash of the last line, "" where there is none. A line that a process could not end must not swallow the next one. */
 async function beginAt(path: string): Promise<string> {
-  if (await isNoFile(path)) return "";
   try {
-    await using file = await open(path, "r");
-    const { size } = await file.stat();
+    // What is no file in its place is not waited for, and holds no line.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await file.stat();
+    if (!found.isFile()) return "";
+    const { size } = found;
     const length = Math.min(size, 256 * 1024);
     const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
     if (length > 0 && buffer.at(-1) !== NEWLINE) await appendFile(path, "\n");
     const line = buffer.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
     return line === "" ? "" : lineHash(line);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR") || isUnwritable(error)) return "";
+    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return "";
     throw error;
   }
 }

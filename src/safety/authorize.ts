@@ -53,6 +53,9 @@ export type ForeignTools = {
   approve(tool: string): Promise<void>;
 };
 
+/** Why a command that only its mode asks for runs without a question. */
+export const CONTAINED = "it runs inside the OS sandbox";
+
 /** Part of the reason of a denial that a person might have answered otherwise. */
 export const NOBODY = "nobody is here to answer";
 
@@ -120,7 +123,7 @@ async function besideSandbox(
   }
   const isPlainAsk = decided.decision === "ask" && !decided.sticky && decided.layer === "mode";
   if (!isPlainAsk || mode() === "plan" || !(await contains(access.subject))) return decided;
-  return { decision: "allow", sticky: false, layer: "mode", reason: "it runs inside the OS sandbox" };
+  return { decision: "allow", sticky: false, layer: "mode", reason: CONTAINED };
 }
 
 function grantedRules(context: AuthorizeContext): Rule[] {

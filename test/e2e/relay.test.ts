@@ -45,13 +45,15 @@ async function teamInPanes() {
   );
   await socket.tmux("set-option", "-g", "remain-on-exit", "on");
   const screen = (pane: string) => socket.tmux("capture-pane", "-p", "-J", "-t", pane);
-  const pane = async (): Promise<string> => (await statusOf(home, "ask").catch(() => undefined))?.members[0]?.paneId ?? "";
-  await eventually(async () => (await screen(lead)).includes("alice: Bash(node --version; touch made.txt)"), 60_000);
   return {
     home,
     lead,
     screen,
-    alice: await pane(),
+    /** Waits for alice's question; gives her pane. */
+    asked: async (): Promise<string> => {
+      await eventually(async () => (await screen(lead)).includes("alice: Bash(node --version; touch made.txt)"), 60_000);
+      return (await statusOf(home, "ask")).members[0]?.paneId ?? "";
+    },
     answer: (where: string, key: string) => socket.tmux("send-keys", "-t", where, key, "Enter"),
     untilOver: async () => {
       await eventually(async () => (await socket.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_dead}")).includes(`${lead} 1`), 60_000);
@@ -71,13 +73,14 @@ tmuxDescribe("P03 a teammate's question shows in its pane and in the lead's term
     "the lead's terminal says always: the rule that was shown is written to the primary checkout, and the command runs",
     async () => {
       await using team = await teamInPanes();
+      const alice = await team.asked();
       const status = await statusOf(team.home, "ask");
       expect(status.members[0]).toMatchObject({
         name: "alice",
         state: "waiting",
         detail: "an answer: Bash(node --version; touch made.txt)",
       });
-      expect(await team.screen(team.alice)).toContain("[y]es [n]o");
+      expect(await team.screen(alice)).toContain("[y]es [n]o");
       await team.answer(team.lead, "a");
       expect(await team.untilOver()).toContain("merged");
       const rules = await readFile(join(team.home.repo, ".roocode/config.local.yaml"), "utf8");
@@ -91,7 +94,8 @@ tmuxDescribe("P03 a teammate's question shows in its pane and in the lead's term
     "her own pane says no: it is a denial that she sees, and the lead's question is gone",
     async () => {
       await using team = await teamInPanes();
-      await team.answer(team.alice, "n");
+      const alice = await team.asked();
+      await team.answer(alice, "n");
       await team.untilOver();
       expect(existsSync(join(team.home.repo, "made.txt"))).toBe(false);
       const log = await team.home.roocode(["team", "log", "ask"]);

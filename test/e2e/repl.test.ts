@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -234,5 +234,48 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.prompt();
     await repl.type("/cost");
     await repl.sees("tokens in");
+  });
+
+  test("/jobs shows what runs in the background and ends it; /permissions lists what was decided and explains one", async () => {
+    const command = "echo tick; exec sleep 300";
+    await using repl = await openRepl(
+      inOrder({ calls: [{ name: "Bash", input: { command, run_in_background: true } }] }, { text: "It runs." }),
+      BYPASS,
+    );
+    await repl.type("/jobs");
+    await repl.sees("Nothing was sent to the background.");
+    await repl.type("begin");
+    await repl.sees("It runs.");
+    await repl.prompt();
+    await repl.type("/jobs");
+    await repl.sees(/job-1: running for \d+ s: echo tick; exec sleep 300\s+tick/);
+    await repl.type("/jobs stop job-1");
+    await repl.sees("Stopped job-1 with all that it had started.");
+    await repl.type("/jobs");
+    await repl.sees(/job-1: stopped, after \d+ s/);
+    await repl.type("/permissions");
+    await repl.sees(/^ {2}1 .* allow mode {2}Bash\(echo tick; exec sleep 300\)/m);
+    await repl.type("/permissions last");
+    await repl.sees("Decision:    allow, layer mode: command is allowed in mode bypassPermissions");
+    await repl.type("/permissions 7");
+    await repl.sees("Decisions in this session: 1.");
+  });
+
+  test("a terminal that goes away ends commands, saves the session and leaves no lock and no folder behind", async () => {
+    const command = "echo $$ > pid; exec sleep 300";
+    await using repl = await openRepl(
+      inOrder({ calls: [{ name: "Bash", input: { command, run_in_background: true } }] }, { text: "It runs." }),
+      BYPASS,
+    );
+    await repl.type("begin");
+    await repl.sees("It runs.");
+    await repl.prompt();
+    const [session = ""] = await repl.home.sessions();
+    const beside = async () => (await readdir(join(session, ".."))).filter((name) => name.includes(".lock"));
+    expect(await beside()).toHaveLength(1);
+    await repl.socket.tmux("kill-server");
+    await eventually(async () => (await beside()).length === 0);
+    expect(await readFile(session, "utf8")).toContain("It runs.");
+    expect(existsSync(join(repl.home.repo, ".roocode"))).toBe(false);
   });
 });

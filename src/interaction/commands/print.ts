@@ -50,8 +50,9 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   if (args.prompt !== undefined) process.title = "roocode";
   const interrupt = new AbortController();
   let signalled = 0;
+  // A terminal that closes sends SIGHUP more than once; of the others the second time ends at once.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(signal, () => {
+    process[signal === "SIGHUP" ? "on" : "once"](signal, () => {
       signalled ||= SIGNAL_CODES[signal];
       interrupt.abort();
     });

@@ -51,7 +51,8 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
-  process.on("SIGHUP", onSignal);
+  // A terminal that closes sends it more than once, also while the team is being saved.
+  process.on("SIGHUP", () => interrupt.abort());
   let openQuestions = 0;
   const note = (text: string) => process.stderr.write(`${text}\n`);
   const isScreen = process.stdout.isTTY === true && !surroundings.env.NO_COLOR;
@@ -95,7 +96,6 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
     plain.close();
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
-    process.off("SIGHUP", onSignal);
   }
 }
 

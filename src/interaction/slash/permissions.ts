@@ -24,7 +24,7 @@ export const permissionsCommand: SlashCommand = {
       print(`"${argument}" is no number of a decision: /permissions last, or /permissions 3.`);
     else {
       const entry = decisions.at(-back);
-      print(entry ? await explainDecision(entry, surroundings) : `There are only ${decisions.length} decisions in this session.`);
+      print(entry ? await explainDecision(entry, surroundings) : `Decisions in this session: ${decisions.length}.`);
     }
     return undefined;
   },

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -13,7 +12,6 @@ import {
   watch,
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { isErrno } from "../../platform/files.ts";
 import type { Guarded } from "./policy.ts";
 
 /** A command may make and remove such a name a hundred thousand times a second; the agent has other work too. */
@@ -98,14 +96,11 @@ function putBack(path: string, link: string): boolean {
   return true;
 }
 
-/** Not removed: the person may have made it meanwhile, and to empty a folder that a command goes on changing can be led elsewhere. */
+/** Not removed: the person may have made it meanwhile, as what was moved aside before. To empty a folder could be led elsewhere, too. */
 function moveAside(at: (name: string) => string, name: string): void {
-  try {
-    renameSync(at(name), at(`${name}.refused`));
-  } catch (error) {
-    if (!isErrno(error, "ENOTEMPTY", "EEXIST", "EISDIR", "ENOTDIR")) throw error;
-    renameSync(at(name), at(`${name}.refused-${randomBytes(3).toString("hex")}`));
-  }
+  let aside = `${name}.refused`;
+  for (let number = 2; lstatSync(at(aside), { throwIfNoEntry: false }); number++) aside = `${name}.refused-${number}`;
+  renameSync(at(name), at(aside));
 }
 
 /** Acts on entries of the very folder that stands at a path without links; not at all when the path leads elsewhere by now. */

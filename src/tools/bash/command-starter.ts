@@ -6,11 +6,11 @@ import { ShellOutput } from "./shell-output.ts";
 import { type RunningCommand, startCommand } from "./start-command.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** Starts the commands of one agent, each marked, and ends at last what any of them left. */
+/** Starts the commands of one agent, each marked as its own and as one of them, and ends at last what any of them left. */
 export class CommandStarter implements AsyncDisposable {
-  readonly #mark = `ROOCODE_COMMAND=${randomBytes(8).toString("hex")}.`;
+  readonly #id = randomBytes(8).toString("hex");
   readonly #pipes = new Pipes();
-  readonly #watchdog = new Watchdog(this.#mark);
+  readonly #watchdog = new Watchdog(`ROOCODE_COMMANDS=${this.#id}`);
   #count = 0;
 
   async start(
@@ -20,12 +20,18 @@ export class CommandStarter implements AsyncDisposable {
   ): Promise<RunningCommand> {
     this.#count += 1;
     const output = new ShellOutput({ path: outputPath, mask: options.secretMasker?.(), onText });
-    return startCommand({ ...call, mark: `${this.#mark}${this.#count}`, options, output, pipe: await this.#pipes.take() });
+    return startCommand({
+      ...call,
+      marks: { ROOCODE_COMMANDS: this.#id, ROOCODE_COMMAND: `${this.#id}.${this.#count}` },
+      options,
+      output,
+      pipe: await this.#pipes.take(),
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pipes.close();
-    await stopTree(undefined, undefined, this.#mark);
+    await stopTree(undefined, undefined, `ROOCODE_COMMANDS=${this.#id}`);
     this.#watchdog.end();
   }
 }

@@ -31,8 +31,8 @@ export type StartRequest = {
   command: string;
   cwd: string;
   isUnsandboxed: boolean;
-  /** `NAME=value` that all it starts carries. */
-  mark: string;
+  /** Variables that all it starts carries: of the agent's commands, and of this one. */
+  marks: { ROOCODE_COMMANDS: string; ROOCODE_COMMAND: string };
   options: BashOptions;
   output: ShellOutput;
   pipe: Pipe | undefined;
@@ -58,15 +58,15 @@ export class RunningCommand {
   constructor(
     child: ChildProcess & { pid: number },
     ended: Promise<CommandEnd>,
-    { output, mark, pipe }: StartRequest,
+    { output, marks, pipe }: StartRequest,
     contained?: Contained,
   ) {
     this.pid = child.pid;
     this.contained = contained;
     this.output = output;
     this.ended = ended;
-    this.#mark = mark;
-    this.#tree = new ProcessTree(child.pid, mark);
+    this.#mark = `ROOCODE_COMMAND=${marks.ROOCODE_COMMAND}`;
+    this.#tree = new ProcessTree(child.pid, this.#mark);
     const piped = pipe ? [new Socket({ fd: pipe.read, readable: true, writable: false })] : [];
     const outputs = [...piped, ...[child.stdout, child.stderr].filter((stream) => stream !== null)];
     const folder = child.stdio[3];
@@ -128,7 +128,7 @@ export class RunningCommand {
 
 /** Starts bash in a session and process group of its own, without a terminal and without input. */
 export async function startCommand(request: StartRequest): Promise<RunningCommand> {
-  const { command, cwd, isUnsandboxed, mark, options, pipe } = request;
+  const { command, cwd, isUnsandboxed, marks, options, pipe } = request;
   const problem = unsendable(command);
   if (problem !== undefined) {
     if (pipe) for (const fd of [pipe.read, pipe.write]) closeSync(fd);
@@ -137,8 +137,7 @@ export async function startCommand(request: StartRequest): Promise<RunningComman
   const argv = [ownProgram("bash", options.env), "--noprofile", "--norc", "-c", SCRIPT];
   const contained = await options.contain?.(argv, { command, isUnsandboxed });
   const [file = "bash", ...args] = contained?.argv ?? argv;
-  const [name = "", value = ""] = mark.split("=");
-  const env = { ...options.env, [name]: value, ROOCODE_TEXT: command };
+  const env = { ...options.env, ...marks, ROOCODE_TEXT: command };
   const stdio: ("ignore" | "pipe" | number)[] = ["ignore", pipe?.write ?? "pipe", pipe?.write ?? "pipe", "pipe"];
   let child: ChildProcess;
   try {

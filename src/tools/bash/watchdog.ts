@@ -10,7 +10,7 @@ read -r _
 round=0
 while [ "$round" -lt 50 ]; do
   round=$((round + 1))
-  pids=$(grep -lzs "^$1" /proc/[0-9]*/environ | sed 's,^/proc/,,; s,/environ$,,')
+  pids=$(grep -lzsxF -e "$1" /proc/[0-9]*/environ | sed 's,^/proc/,,; s,/environ$,,')
   [ -n "$pids" ] || exit 0
   kill -STOP $pids 2>/dev/null
   kill -KILL $pids 2>/dev/null

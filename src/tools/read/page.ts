@@ -6,6 +6,9 @@ import { MAX_CHARACTERS, MAX_LINE_CHARACTERS } from "./limits.ts";
 
 export type Page = { offset: number; limit: number };
 
+/** `size` in bytes, `head` what it begins with. */
+export type OpenText = { file: FileHandle; size: number; head: Buffer };
+
 const CHUNK = 256 * 1024;
 
 /**
@@ -13,25 +16,25 @@ const CHUNK = 256 * 1024;
  * and has none. Streams, so that size does not matter.
  */
 export async function readPage(
-  file: FileHandle,
+  { file, size, head }: OpenText,
   shown: string,
   encoding: Encoding,
   page: Page,
 ): Promise<{ text: string; digest: string | undefined }> {
-  const { size } = await file.stat();
   const isWhole = size <= MAX_EDIT_BYTES;
   const hash = createHash("sha1");
   const decoder = new TextDecoder(encoding === "8-bit" ? "utf-8" : encodingName(encoding).replace("-bom", ""));
   const pager = new Pager(page, shown);
-  const buffer = Buffer.alloc(CHUNK);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, CHUNK, at);
-    if (bytesRead === 0) break;
-    at += bytesRead;
-    const chunk = buffer.subarray(0, bytesRead);
+  let buffer: Buffer | undefined;
+  let chunk = head;
+  for (let at = head.length; chunk.length > 0; ) {
     if (isWhole) hash.update(chunk);
     pager.add(decoder.decode(chunk, { stream: true }));
-    if (!isWhole && pager.isFull) break;
+    if (at >= size || (!isWhole && pager.isFull)) break;
+    buffer ??= Buffer.alloc(CHUNK);
+    const { bytesRead } = await file.read(buffer, 0, CHUNK, at);
+    at += bytesRead;
+    chunk = buffer.subarray(0, bytesRead);
   }
   pager.add(decoder.decode());
   return { text: pager.end(isWhole || !pager.isFull), digest: isWhole ? hash.digest("base64") : undefined };

@@ -27,8 +27,8 @@ export async function readFile(input: ReadInput, context: ToolContext, state: Fi
   if (!stats.isFile()) return errorResult(`${shown} is not a regular file (a pipe, socket or device); it is not read.`);
 
   const page = { offset: input.offset ?? 1, limit: input.limit ?? MAX_LINES };
-  const head = Buffer.alloc(Math.min(HEAD, stats.size));
-  await file.read(head, 0, head.length, 0);
+  const beginning = Buffer.alloc(Math.min(HEAD, stats.size));
+  const head = beginning.subarray(0, (await file.read(beginning, 0, beginning.length, 0)).bytesRead);
   const kind = kindOf(head);
   if (kind?.type === "image") return await (await import("./image.ts")).readImage(file, shown, kind.mediaType);
   if (kind?.type === "pdf") return await (await import("./pdf.ts")).readPdf({ file, shown, page, signal: context.signal });
@@ -45,7 +45,7 @@ export async function readFile(input: ReadInput, context: ToolContext, state: Fi
       return cells;
     }
   }
-  const { text, digest } = await readPage(file, shown, encoding, page);
+  const { text, digest } = await readPage({ file, size: stats.size, head }, shown, encoding, page);
   if (digest !== undefined) state.remember(place, digest);
   return textResult(`${text}${note(encoding, place)}`);
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -150,6 +150,14 @@ sandboxDescribe("a command in the OS sandbox, in a plain checkout, can't", () =>
     expect(existsSync(join(shell.repo, ".git/commondir"))).toBe(false);
     expect(existsSync(join(shell.repo, ".mcp.json"))).toBe(false);
     expect(text).toContain("the OS sandbox keeps");
+  });
+
+  test("take away what was moved aside before it", async () => {
+    for (const word of ["first", "second"]) await shell.run(`echo ${word} > .mcp.json`);
+    const names = (await readdir(shell.repo)).filter((name) => name.startsWith(".mcp.json")).sort();
+    const texts = await Promise.all(names.map((name) => readFile(join(shell.repo, name), "utf8")));
+    expect(texts).toEqual(expect.arrayContaining(["first\n", "second\n"]));
+    await Promise.all(names.map((name) => rm(join(shell.repo, name))));
   });
 
   test("leave anything behind but its work", async () => {

@@ -44,6 +44,16 @@ test("TaskStop ends a job with all that it started; a job that is not there is n
   });
 });
 
+test("the end of one job, or of a command that waits, ends no other, however many there are", async () => {
+  await using sh = await testShell();
+  for (let count = 0; count < 12; count += 1) await sh.run("exec sleep 300", { run_in_background: true });
+  await sh.call("TaskStop", { task_id: "job-1" });
+  await sh.run("sleep 300", { timeout: 50 });
+  const running = [...sh.state.jobs.values()].filter((job) => job.isRunning).map((job) => job.id);
+  expect(running).toEqual(Array.from({ length: 11 }, (_, index) => `job-${index + 2}`));
+  expect(sh.living()).toHaveLength(11);
+});
+
 test("a job that floods costs neither memory nor disk without end, and still tells its last lines", async () => {
   await using sh = await testShell();
   await sh.run("yes | head -c 100M; echo; echo last", { run_in_background: true });
