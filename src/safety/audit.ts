@@ -149,7 +149,7 @@ async function beginAt(path: string): Promise<string> {
     const line = buffer.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
     return line === "" ? "" : lineHash(line);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return "";
+    if (isErrno(error, "ENOENT", "ENOTDIR") || isUnwritable(error)) return "";
     throw error;
   }
 }
