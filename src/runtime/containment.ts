@@ -61,7 +61,7 @@ export function openContainment(
         end() {
           const touched = contained.end();
           if (touched.length === 0) return undefined;
-          return `[the OS sandbox keeps ${touched.join(", ")} as it was: what the command put there is in "<name>.refused"]`;
+          return `[the OS sandbox keeps ${touched.join(", ")} as it was: what the command put there is in "<name>.refused", links in the git folder are taken away]`;
         },
         hint: (output) => (HELD.test(output) ? hintOf(network === "off" && NETWORK.test(output)) : undefined),
       };

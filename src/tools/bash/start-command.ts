@@ -23,7 +23,7 @@ const BYTES_A_PAUSE = 1024 * 1024;
  * outputs are one pipe, in the order of what was written; descriptor 3 tells the last folder.
  */
 const SCRIPT =
-  'exec 2>&1; trap \'pwd -P >&3 2>/dev/null || echo "$PWD" >&3\' EXIT; __roocode=$ROOCODE_TEXT; unset ROOCODE_TEXT; eval "$__roocode"';
+  'exec 2>&1; trap \'{ pwd -P 2>/dev/null || echo "$PWD"; printf "\\0"; } >&3\' EXIT; __roocode=$ROOCODE_TEXT; unset ROOCODE_TEXT; eval "$__roocode"';
 
 export type CommandEnd = { code: number | null; by: NodeJS.Signals | null };
 
@@ -85,7 +85,8 @@ export class RunningCommand {
 
   /** Where the shell was at its end. */
   get folder(): string | undefined {
-    return this.#folder.trim().split("\n").at(-1) || undefined;
+    // Ended by a NUL: a name may hold a line feed.
+    return this.#folder.split("\0").at(-2)?.replace(/\n$/, "") || undefined;
   }
 
   /** Takes what the ended process wrote. False when something that it started still holds the pipes. */
