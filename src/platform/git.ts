@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { type GitProgram, gitPrograms, programsDigest, withoutPrograms, writesContent } from "./git-programs.ts";
+import { ownEnvironment } from "./own-programs.ts";
 
 export type GitResult = { exitCode: number; stdout: string; stderr: string };
 type GitOptions = { env?: NodeJS.ProcessEnv; signal?: AbortSignal; input?: string };
@@ -37,7 +38,7 @@ export function programsOf(cwd: string): Promise<GitProgram[]> {
 
 /** The environment of a git of ours: nothing inherited that points git elsewhere, no question, the settings above. */
 function gitEnvironment(
-  base: NodeJS.ProcessEnv = process.env,
+  base: NodeJS.ProcessEnv = ownEnvironment(),
   extra: NodeJS.ProcessEnv = {},
   programs: readonly GitProgram[] = [],
 ): NodeJS.ProcessEnv {
@@ -67,7 +68,7 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
       `this repository's own git settings start programs on its files (${keys}), which nobody accepted; start once with --trust, or remove them with git config --unset`,
     );
   }
-  return start(cwd, looksIntoNoSubmodule(args), { ...options, env: gitEnvironment(process.env, options.env, programs) });
+  return start(cwd, looksIntoNoSubmodule(args), { ...options, env: gitEnvironment(ownEnvironment(), options.env, programs) });
 }
 
 /** For a shell in which a model merges: its git starts no hook and no program of the repository either. */

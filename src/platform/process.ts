@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ProcessIdentity } from "../protocol/team.ts";
+import { ownEnvironment } from "./own-programs.ts";
 
 /** Start time of a running process as the kernel tells it, with the boot's id in front; undefined when there is no such process. */
 export function processStart(pid: number): string | undefined {
@@ -64,10 +65,10 @@ export async function runCommand(file: string, args: readonly string[], options:
   const result = await execa(file, args, {
     reject: false,
     stripFinalNewline: false,
-    extendEnv: options.env === undefined,
+    extendEnv: false,
+    env: ownEnvironment(options.env),
     maxBuffer: options.maxBytes ?? 16 * 1024 * 1024,
     ...(options.cwd ? { cwd: options.cwd } : {}),
-    ...(options.env ? { env: options.env } : {}),
     ...(options.input === undefined ? { stdin: "ignore" as const } : { input: options.input }),
     ...(options.timeoutMs ? { timeout: options.timeoutMs } : {}),
     ...(options.signal ? { cancelSignal: options.signal } : {}),

@@ -84,7 +84,11 @@ function touchedText(touched: readonly Touched[]): string | undefined {
       .join(", ");
   const [kept, left] = [names(false), names(true)];
   const texts = [
-    ...(kept ? [`[the OS sandbox keeps ${kept} as it was: what the command put there is in "<name>.refused"]`] : []),
+    ...(kept
+      ? [
+          `[the OS sandbox keeps ${kept} as it was: what the command put there is in "<name>.refused"; links in the git folder are taken away]`,
+        ]
+      : []),
     ...(left ? [`[the OS sandbox could not take away what the command put at ${left}: the person should look at it and remove it]`] : []),
   ];
   return texts.length > 0 ? texts.join("\n") : undefined;

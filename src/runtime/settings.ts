@@ -114,16 +114,18 @@ async function readLevel(path: string): Promise<Level> {
   const { text, problem: unread } = await readOddFile(path);
   if (unread) return { settings: {}, warnings: [`${path} ${unread}. Its settings are ignored.`] };
   if (text === undefined || text.trim() === "") return { settings: {}, warnings: [] };
-  const { parseDocument, LineCounter } = await import("../platform/yaml.ts");
+  const { parseDocument, LineCounter, contentOf } = await import("../platform/yaml.ts");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const problem = document.errors[0];
-  if (problem)
-    return {
-      settings: /^sandbox\s*:/m.test(text) ? { ...STRICT } : {},
-      warnings: [`${path}:${lines.linePos(problem.pos[0]).line}: ${problem.message.split("\n")[0]}. Its settings are ignored.`],
-    };
-  const raw: unknown = document.toJS({ maxAliasCount: 50 });
+  const unusable = (place: string, message = "") => ({
+    settings: /^sandbox\s*:/m.test(text) ? { ...STRICT } : {},
+    warnings: [`${place}: ${message.split("\n")[0]}. Its settings are ignored.`],
+  });
+  if (problem) return unusable(`${path}:${lines.linePos(problem.pos[0]).line}`, problem.message);
+  const said = contentOf(document);
+  if ("problem" in said) return unusable(path, said.problem);
+  const raw = said.value;
   if (raw === null || raw === undefined) return { settings: {}, warnings: [] };
   if (typeof raw !== "object" || Array.isArray(raw))
     return { settings: {}, warnings: [`${path}: settings are a map of keys. The file is ignored.`] };

@@ -3,6 +3,7 @@ import { homedir, release, type } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
 import type { Environment } from "../engine/system-prompt.ts";
 import { exists } from "../platform/files.ts";
+import { keepProgramsFrom } from "../platform/own-programs.ts";
 import { type DataPaths, dataPaths, projectPaths } from "../platform/paths.ts";
 import { findRepository, type Repository } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
@@ -68,6 +69,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
     own: [...(settings.addDirs ?? []).map(inProject), ...(flags.addDir ?? []).map((folder) => resolve(cwd, folder))],
     project: projectDirs.map(inProject),
   };
+  keepProgramsFrom([root, projectRoot, ...addDirs.own, ...addDirs.project]);
   return {
     cwd,
     home,

@@ -1,13 +1,15 @@
 import * as z from "zod";
-import { readTextOrUndefined } from "../platform/files.ts";
+import { readOddFile } from "../platform/files.ts";
+import { UserError } from "../protocol/errors.ts";
 import { FULL_FILES, lineHash } from "./audit.ts";
 
 const text = z.string().optional();
 const texts = z.array(z.string()).optional();
 /** Lines of an earlier version have no id. */
 const Logged = z.looseObject({
-  ...{ id: text, at: text, agent: text, session: text, tool: text, kind: text, subject: text, paths: texts, cwd: text, root: text },
-  ...{ mode: text, decision: z.string(), sticky: z.boolean().optional(), layer: text, rule: text, source: text, reason: text },
+  ...{ id: text, at: z.string(), agent: z.string(), session: text, tool: z.string(), kind: text, subject: z.string(), paths: texts },
+  ...{ cwd: text, root: text, mode: text, decision: z.string(), sticky: z.boolean().optional(), layer: text, rule: text },
+  ...{ source: text, reason: text },
   ...{ parts: texts, asked: z.looseObject({ layer: z.string(), reason: z.string() }).optional(), previous: text },
 });
 export type LoggedDecision = z.infer<typeof Logged>;
@@ -66,7 +68,9 @@ async function rawLines(path: string): Promise<RawLine[]> {
   const files = [...Array.from({ length: FULL_FILES }, (_, index) => `${path}.${FULL_FILES - index}`), path];
   const lines: RawLine[] = [];
   for (const file of files) {
-    const text = (await readTextOrUndefined(file)) ?? "";
+    const { text = "", problem } = await readOddFile(file);
+    if (problem !== undefined)
+      throw new UserError(`The audit log ${file} ${problem}, so decisions are not recorded. Move it away; a new one is begun.`);
     for (const [index, line] of text.split("\n").entries())
       if (line !== "") lines.push({ file, number: index + 1, text: line, entry: readEntry(line) });
   }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants, statSync } from "node:fs";
-import { open, rename } from "node:fs/promises";
+import { appendFile, open, rename } from "node:fs/promises";
 import { appendLine, exists, isErrno, isUnwritable } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
 import type { PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
@@ -70,6 +70,7 @@ function shortened(text: string): string {
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}… [${text.length} characters]`;
 }
 
+const NEWLINE = 10;
 const MAX_WAITING = 10_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 /** `audit.jsonl.1` is the youngest of the files that are full; older ones go. */
@@ -91,7 +92,7 @@ export function auditFile(path: string, maxBytes = MAX_BYTES): Recorder {
     last = last
       .catch(() => undefined)
       .then(async () => {
-        previous ??= await lastHash(path);
+        previous ??= await beginAt(path);
         number += 1;
         const chained = { id: `${chain}-${number}`, ...line, previous };
         previous = lineHash(JSON.stringify(chained));
@@ -134,8 +135,8 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Of the last whole line; "" where there is none. */
-async function lastHash(path: string): Promise<string> {
+/** Hash of the last line, "" where there is none. A line that a process could not end must not swallow the next one. */
+async function beginAt(path: string): Promise<string> {
   try {
     // What is no file in its place is not waited for, and holds no line.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -144,10 +145,11 @@ async function lastHash(path: string): Promise<string> {
     const { size } = found;
     const length = Math.min(size, 256 * 1024);
     const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    if (length > 0 && buffer.at(-1) !== NEWLINE) await appendFile(path, "\n");
     const line = buffer.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
     return line === "" ? "" : lineHash(line);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return "";
+    if (isErrno(error, "ENOENT", "ENOTDIR") || isUnwritable(error)) return "";
     throw error;
   }
 }

@@ -62,16 +62,18 @@ const NOTHING: LevelRules = { rules: [], warnings: [] };
 
 async function parseLevel(text: string, file: string, level: RuleLevel): Promise<ReadRules> {
   if (text.trim() === "") return NOTHING;
-  const { isNode, LineCounter, parseDocument } = await import("../platform/yaml.ts");
+  const { isNode, LineCounter, parseDocument, contentOf } = await import("../platform/yaml.ts");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
-  if (error) {
+  const said = error ? { problem: error.message } : contentOf(document);
+  if ("problem" in said) {
     const { recoverRules } = await import("./recover-rules.ts");
     const rules = recoverRules(text, file, level);
-    return { rules, warnings: [], recovered: rules.length, problem: `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}.` };
+    const place = error ? `${file}:${lines.linePos(error.pos[0]).line}` : file;
+    return { rules, warnings: [], recovered: rules.length, problem: `${place}: ${said.problem}.` };
   }
-  const content: unknown = document.toJS();
+  const content = said.value;
   if (!isRecord(content) || content.permissions === undefined) return NOTHING;
   const placeOf = (...path: readonly (string | number)[]): string => {
     const node: unknown = document.getIn(["permissions", ...path], true);

@@ -1,5 +1,6 @@
 import type { PermissionDecision } from "../protocol/permission.ts";
 import { hasStar } from "./patterns.ts";
+import { isWebSpec } from "./web-domain.ts";
 
 const RULE_LEVELS = ["local", "project", "user", "granted"] as const;
 /** `granted` are rules that the system itself gives an agent; a person's rules of any level come first. */
@@ -107,6 +108,8 @@ const TOOLS =
 /** A rule that covers nothing, or an allow with a wildcard that covers a program which runs anything else. */
 export function ruleDoubt(rule: Rule): string | undefined {
   if (!TOOLS.test(rule.tool)) return `The rule "${rule.effect} ${rule.text}" covers nothing: there is no tool "${rule.tool}".`;
+  if (rule.tool === "WebFetch" && rule.spec !== undefined && !isWebSpec(rule.spec))
+    return `The rule "${rule.effect} ${rule.text}" covers nothing: write WebFetch(domain:example.com), or an address with https:// or http://.`;
   if (rule.tool !== "Bash" || rule.effect !== "allow" || !rule.spec || !hasStar(rule.spec)) return undefined;
   const program = rule.spec.split(/[\s:*]/)[0] ?? "";
   if (SHELLS.test(program) || NEVER_BY_WILDCARD.test(program))

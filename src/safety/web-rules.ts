@@ -1,6 +1,7 @@
-import { plainHost, readWebAddress, type WebAddress } from "../platform/web-address.ts";
+import { readWebAddress, type WebAddress } from "../platform/web-address.ts";
 import { matchesStar } from "./patterns.ts";
 import type { Rule } from "./rules.ts";
+import { hostOf } from "./web-domain.ts";
 
 /** `domain:example.com`, `domain:*.example.com` (below it only), each with a port or for any; any other pattern is one for the address. */
 export function matchesWeb(rule: Rule, address: WebAddress, given: string): boolean {
@@ -10,7 +11,12 @@ export function matchesWeb(rule: Rule, address: WebAddress, given: string): bool
   if (domain !== undefined) return matchesDomain(domain, address);
   if (matchesStar(spec, address.url.href)) return true;
   // A deny or an ask also sees the address as it was written.
-  return rule.effect !== "allow" && matchesStar(spec, given);
+  return rule.effect !== "allow" && (matchesStar(spec, given) || matchesStar(spec, plainPath(address.url.href)));
+}
+
+/** Servers read `%61` as `a`. */
+function plainPath(href: string): string {
+  return href.replace(/%(2d|2e|5f|7e|3[0-9]|[46][1-9a-f]|[57][0-9a])/gi, (code) => decodeURIComponent(code));
 }
 
 /** Whether an allow without a wildcard names the host: only such a rule opens this machine and private networks. */
@@ -39,12 +45,4 @@ function matchesDomain(domain: string, { host, port }: WebAddress): boolean {
   const wanted = hostOf(isBelow ? domain.slice(2) : domain);
   if (!wanted || (wanted.port !== undefined && wanted.port !== port)) return false;
   return isBelow ? host.endsWith(`.${wanted.host}`) : host === wanted.host;
-}
-
-/** Spelled as an address spells it: case, punycode, dots at the end. */
-function hostOf(domain: string): { host: string; port: string | undefined } | undefined {
-  const text = `http://${domain.trim()}/`;
-  if (/[*/@?#\\\s]/.test(domain.trim()) || !URL.canParse(text)) return undefined;
-  const { hostname } = new URL(text);
-  return { host: plainHost(hostname), port: /:(\d+)$/.exec(domain.trim())?.[1] };
 }

@@ -45,6 +45,25 @@ sandboxDescribe("-p with an OS sandbox", () => {
   });
 });
 
+sandboxDescribe("-p with a folder of the repository first on PATH", () => {
+  test("starts none of the programs that a command left there", async () => {
+    await using home = await testHome();
+    const fakes = "for p in bwrap git mkfifo sh bash; do printf '#!/bin/sh\\necho %s >> ~/escaped\\n' $p > node_modules/.bin/$p; done";
+    await mkdir(join(home.repo, "node_modules", ".bin"), { recursive: true });
+    await using model = await fakeModel(inOrder(bash(`${fakes}; chmod +x node_modules/.bin/*`), bash("echo second"), { text: "Done." }));
+    // As `npm exec` and a careless shell have it.
+    const path = `./node_modules/.bin:${join(home.repo, "node_modules", ".bin")}:${process.env.PATH}`;
+    await writeFile(join(home.repo, "node_modules", ".bin", "mine"), "#!/bin/sh\necho it is found\n", { mode: 0o755 });
+    for (const prompt of ["x", "again"])
+      expect((await home.roocode(["-p", prompt], { env: { ...model.env("anthropic"), PATH: path } })).code).toBe(0);
+    expect(existsSync(join(home.repo, "node_modules", ".bin", "bwrap"))).toBe(true);
+    expect(existsSync(join(home.home, "escaped"))).toBe(false);
+    await using next = await fakeModel(inOrder(bash("mine"), { text: "Done." }));
+    await home.roocode(["-p", "x"], { env: { ...next.env("anthropic"), PATH: path } });
+    expect(JSON.stringify(next.requests.at(-1))).toContain("it is found");
+  });
+});
+
 test("without a sandbox that works a run says so once and goes on; one that is required does not start", async () => {
   await using home = await testHome();
   await using model = await fakeModel(inOrder(bash("echo one"), bash("echo two"), { text: "Done." }));

@@ -114,3 +114,21 @@ test("decisions are found by session, tool and outcome, those of an earlier vers
   expect(await subjects({ deniedOnly: true })).toEqual(["a", "b"]);
   expect(await subjects({ tool: "ReadFile" })).toEqual([]);
 });
+
+test.each(["mkfifo", "mkdir", "ln -s /dev/zero"])("who reads a log that is no file is told so: %s", async (command) => {
+  await using place = await log();
+  await mkdir(place.folder);
+  const [program = "", ...args] = command.split(" ");
+  await promisify(execFile)(program, [...args, place.path]);
+  await expect(readAudit(place.path)).rejects.toThrow(`${place.path} is no file`);
+  await expect(verifyAudit(place.path)).rejects.toThrow("decisions are not recorded");
+});
+
+test("a line that was cut off does not swallow the next decision, and one that is none is not shown as a decision", async () => {
+  await using place = await log();
+  await auditFile(place.path)(line("a"));
+  await appendFile(place.path, '{"decision":"allow"}\n{"id":"x","decision"');
+  await auditFile(place.path)(line("b"));
+  expect((await readAudit(place.path)).map(({ subject }) => subject)).toEqual(["a", "b"]);
+  expect((await verifyAudit(place.path)).problems).toHaveLength(2);
+});

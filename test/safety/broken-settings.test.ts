@@ -71,3 +71,17 @@ test("O-03: an empty file, one with only a comment and one without permissions a
     expect([text, rules, warnings]).toEqual([text, [], text === "permissions:\n" ? warnings : []]);
   }
 });
+
+test("O-03: aliases that stand for more than fits are a file that does not parse, not the end of the run", async () => {
+  const levels = Array.from({ length: 8 }, (_, level) => `l${level + 1}: &l${level + 1} [${Array(9).fill(`*l${level}`).join(", ")}]`);
+  const { rules, warnings } = await read(["l0: &l0 x", ...levels, "permissions:", "  deny:", "    - Bash(git push *)", ""].join("\n"));
+  expect(rules).toEqual(["deny Bash(git push *)"]);
+  expect(warnings[0]).toContain("Excessive alias count");
+});
+
+test("O-03: a rule for the web that can cover nothing is named", async () => {
+  const void_ = ["example.com", "domain:https://example.com", "domain:example.com/", "domain:example.com:*", "domain:"];
+  const good = ["domain:example.com", "domain:*.example.com:80", "domain:*", "domain:[::1]", "https://example.com/*", "*", "http*"];
+  const { warnings } = await read(`permissions:\n  deny:\n${[...void_, ...good].map((spec) => `    - "WebFetch(${spec})"\n`).join("")}`);
+  expect(warnings.map((one) => /"deny WebFetch\((.*)\)"/.exec(one)?.[1])).toEqual(void_);
+});

@@ -107,3 +107,8 @@ test("this machine and private networks are closed in every mode, however they a
   expect(await word("http://localhost:3001/", ["allow WebFetch(domain:localhost:3000)"])).toBe("deny");
   expect(["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1"].map(isPrivateAddress)).toEqual([false, false, false, false]);
 });
+
+test("a deny on a path holds for the same path in escapes, an allow does not", async () => {
+  expect(await word("https://example.com/%61dmin/x", ["deny WebFetch(https://example.com/admin/*)"], "bypassPermissions")).toBe("deny");
+  expect(await word("https://example.com/%61dmin/x", ["allow WebFetch(https://example.com/admin/*)"])).toBe("ask");
+});

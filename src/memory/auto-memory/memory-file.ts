@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { markdownBody } from "../../platform/markdown.ts";
-import { parseDocument } from "../../platform/yaml.ts";
+import { contentOf, parseDocument } from "../../platform/yaml.ts";
 
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
 export type MemoryType = (typeof MEMORY_TYPES)[number];
@@ -46,7 +46,7 @@ export function readMemory(text: string, path: string): Memory | undefined {
   if (front === undefined) return undefined;
   const document = parseDocument(front);
   if (document.errors.length > 0) return undefined;
-  const value: unknown = document.toJS({ maxAliasCount: 10 });
-  const found = FrontMatter.safeParse(value);
+  const said = contentOf(document, 10);
+  const found = FrontMatter.safeParse("value" in said ? said.value : undefined);
   return found.success ? { ...found.data, body: markdownBody(text), path } : undefined;
 }

@@ -20,14 +20,16 @@ const GIT_SETTINGS = "'gc.reflogexpire=never' 'gc.reflogexpireunreachable=never'
  * and a second one would take it out of the group that is frozen when there are too many processes.
  */
 export function bubblewrapArgs({ mounts, temp, blank, network }: SandboxPlan): string[] {
+  // A checkout at the top would cover the devices and the process table of the sandbox with the machine's.
+  const [top, below] = [mounts.filter(({ path }) => path === "/"), mounts.filter(({ path }) => path !== "/")];
   const hidden = mounts.filter(({ kind }) => kind === "hideFolder").map(({ path }) => path);
   return [
     ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...(network === "off" ? ["--unshare-net"] : []),
     ...["--die-with-parent", "--cap-drop", "ALL"],
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...["--ro-bind", "/", "/", ...top.flatMap((mount) => mountArgs(mount, temp, blank)), "--dev", "/dev", "--proc", "/proc"],
     ...KERNEL.flatMap((path) => ["--ro-bind-try", path, path]),
-    ...mounts.flatMap((mount) => mountArgs(mount, temp, blank)),
+    ...below.flatMap((mount) => mountArgs(mount, temp, blank)),
     // Only now: what stands in it needs a place to be mounted on.
     ...hidden.flatMap((path) => ["--remount-ro", path]),
     ...LEADING_OUT.flatMap((name) => ["--unsetenv", name]),

@@ -6,18 +6,20 @@ import {
   openSync,
   readdirSync,
   readlinkSync,
+  realpathSync,
   renameSync,
   symlinkSync,
   watch,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type { Guarded } from "./policy.ts";
-import { nearestFolder } from "./protect.ts";
 
 /** A name that a command touched; `isLeft`: it could not be put right. */
 export type Touched = { path: string; isLeft: boolean };
 
-/** How many things in a row are moved aside from one name. */
+/** A command may make and remove such a name a hundred thousand times a second; the agent has other work too. */
+const PAUSE_MS = 20;
+/** How many things in a row are moved aside from one name, so that a loop can't fill the folder. */
 const MOST_ASIDE = 20;
 
 /**
@@ -36,10 +38,22 @@ export function guardNames(guarded: readonly Guarded[]): { end(): Touched[] } {
       }
     }
   };
+  let pause: NodeJS.Timeout | undefined;
+  let isWanted = false;
+  const checkSoon = (): void => {
+    isWanted = true;
+    if (pause !== undefined) return;
+    isWanted = false;
+    check();
+    pause = setTimeout(() => {
+      pause = undefined;
+      if (isWanted) checkSoon();
+    }, PAUSE_MS).unref();
+  };
   const watchers: FSWatcher[] = [];
-  for (const folder of new Set(guarded.map(({ path }) => nearestFolder(path)))) {
+  for (const folder of new Set(guarded.map(({ from }) => from))) {
     try {
-      watchers.push(watch(folder, { persistent: false }, check).on("error", () => undefined));
+      watchers.push(watch(folder, { persistent: false }, checkSoon).on("error", () => undefined));
     } catch {
       // No watches left: the look at the end has to do.
     }
@@ -47,6 +61,7 @@ export function guardNames(guarded: readonly Guarded[]): { end(): Touched[] } {
   return {
     end() {
       for (const one of watchers) one.close();
+      clearTimeout(pause);
       for (const path of touched.keys()) touched.set(path, false);
       check();
       return [...touched].map(([path, isLeft]) => ({ path, isLeft }));
@@ -55,51 +70,68 @@ export function guardNames(guarded: readonly Guarded[]): { end(): Touched[] } {
 }
 
 /** True when something had to be put right. */
-function mend({ path, link }: Guarded): boolean {
-  const above = linkAbove(path);
-  if (above !== undefined) {
-    moveAside(above);
-    return true;
-  }
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (link === undefined) {
-    // An empty folder says nothing; it may be the place of a mount.
-    if (found === undefined || (found.isDirectory() && readdirSync(path).length === 0)) return false;
-    moveAside(path);
-    return true;
-  }
-  if (found?.isSymbolicLink() && readlinkSync(path) === link) return false;
-  if (found) moveAside(path);
-  symlinkSync(link, path);
+function mend({ path, link, from }: Guarded): boolean {
+  return link === undefined ? putAway(path, from) : putBack(path, link);
+}
+
+function putAway(path: string, from: string): boolean {
+  const intruder = intruderOf(path, from);
+  if (intruder === undefined) return false;
+  inFolder(dirname(intruder), (at) => moveAside(at, basename(intruder)));
   return true;
 }
 
-/** The path had no link on its way: one that is there now was made by the command, and what lies behind it may be anybody's. */
-function linkAbove(path: string): string | undefined {
-  let highest: string | undefined;
-  for (let at = dirname(path); at !== dirname(at); at = dirname(at))
-    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) highest = at;
-  return highest;
+/** What a command made on the way to a name: the thing itself, or a link above it. Nothing that the link leads to is touched. */
+function intruderOf(path: string, from: string): string | undefined {
+  let at = from;
+  for (const name of relative(from, path).split(sep)) {
+    at = join(at, name);
+    const found = lstatSync(at, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    if (found.isSymbolicLink()) return at === path || lstatSync(path, { throwIfNoEntry: false }) ? at : undefined;
+  }
+  // An empty folder says nothing; it may be the place of a mount.
+  return isEmptyFolder(path) ? undefined : path;
 }
 
-/**
- * Not removed: the person may have made it meanwhile. The folder is held open and looked at by the kernel's own name of it, so that
- * nothing is moved in another one.
- */
-function moveAside(path: string): void {
-  const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+function putBack(path: string, link: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink() && readlinkSync(path) === link) return false;
+  inFolder(dirname(path), (at) => {
+    if (found) moveAside(at, basename(path));
+    symlinkSync(link, at(basename(path)));
+  });
+  return true;
+}
+
+/** Not removed: the person may have made it meanwhile, as what was moved aside before. To empty a folder could be led elsewhere, too. */
+function moveAside(at: (name: string) => string, name: string): void {
+  const aside = (number: number): string => {
+    const other = at(`${name}.refused${number === 1 ? "" : `-${number}`}`);
+    return number < MOST_ASIDE && lstatSync(other, { throwIfNoEntry: false }) ? aside(number + 1) : other;
+  };
+  renameSync(at(name), aside(1));
+}
+
+/** Acts on entries of the very folder that stands at a path without links; throws when the path leads elsewhere by now. */
+function inFolder(folder: string, act: (at: (name: string) => string) => void): void {
+  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
-    const held = `/proc/self/fd/${folder}`;
-    const isHeld = process.platform === "linux";
-    if (isHeld && readlinkSync(held) !== dirname(path)) throw new Error(`${dirname(path)} leads elsewhere now`);
-    const from = join(isHeld ? held : dirname(path), basename(path));
-    const aside = (number: number): string => {
-      const name = `${from}.refused${number === 1 ? "" : `-${number}`}`;
-      // What was moved aside before stays.
-      return number < MOST_ASIDE && lstatSync(name, { throwIfNoEntry: false }) ? aside(number + 1) : name;
-    };
-    renameSync(from, aside(1));
+    const held = `/proc/self/fd/${fd}`;
+    const isHeld = lstatSync(held, { throwIfNoEntry: false }) !== undefined;
+    if ((isHeld ? readlinkSync(held) : realpathSync(folder)) !== folder) throw new Error(`${folder} leads elsewhere now`);
+    act((name) => join(isHeld ? held : folder, name));
   } finally {
-    closeSync(folder);
+    closeSync(fd);
+  }
+}
+
+function isEmptyFolder(path: string): boolean {
+  if (!lstatSync(path).isDirectory()) return false;
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    // A folder that nobody may look into was not made for a mount.
+    return false;
   }
 }

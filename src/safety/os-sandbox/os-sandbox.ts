@@ -1,12 +1,14 @@
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { matchesStar } from "../patterns.ts";
 import { bubblewrapArgs } from "./bubblewrap.ts";
 import { type Probe, probeSandbox } from "./detect.ts";
+import { gitLinks, removeNewGitLinks } from "./git-links.ts";
 import { guardNames, type Touched } from "./guard.ts";
 import { planSandbox } from "./plan.ts";
 import type { SandboxPlan, SandboxPolicy } from "./policy.ts";
+import { realOrUndefined } from "./protect.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
 export type SandboxRequest = Omit<SandboxPolicy, "temp" | "blank"> & {
@@ -18,6 +20,9 @@ export type SandboxRequest = Omit<SandboxPolicy, "temp" | "blank"> & {
 /** `end` once all of it is over; gives the names that it touched. */
 export type Contained = { argv: readonly string[]; end(): Touched[] };
 
+/** Stands for a checkout that is gone, or was led elsewhere: nothing is there. */
+const NOWHERE = "/dev/null/nowhere";
+
 /** Contains the commands of one agent. Nothing is made and nothing is looked for before the first of them. */
 export class OsSandbox implements Disposable {
   readonly #request: SandboxRequest;
@@ -26,6 +31,8 @@ export class OsSandbox implements Disposable {
   #plan: SandboxPlan | undefined;
   #running = 0;
   readonly #transient = new Set<string>();
+  readonly #places = new Map<string, string>();
+  #isPinned = false;
 
   constructor(request: SandboxRequest) {
     this.#request = request;
@@ -49,12 +56,14 @@ export class OsSandbox implements Disposable {
     const plan = { ...this.#plan, mounts };
     this.#running += 1;
     const guard = guardNames(plan.guarded);
+    const links = gitLinks(plan.gitFolders);
     let touched: Touched[] | undefined;
     return {
       argv: [...launcher(plan), ...argv],
       end: () => {
         if (touched !== undefined) return touched;
-        touched = guard.end();
+        const removed = removeNewGitLinks(plan.gitFolders, links).map((path) => ({ path, isLeft: false }));
+        touched = [...guard.end(), ...removed];
         this.#running -= 1;
         if (this.#running === 0) this.#removeTransient();
         return touched;
@@ -70,12 +79,28 @@ export class OsSandbox implements Disposable {
   #newPlan(): SandboxPlan {
     const { excluded: _, isRequired: __, ...policy } = this.#request;
     this.#folder ??= makeFolder();
-    const plan = planSandbox({ ...policy, temp: join(this.#folder, "tmp"), blank: join(this.#folder, "blank") });
+    const [root, ...writable] = [policy.root, ...policy.writable].map((path) => this.#placeOf(path));
+    const home = this.#placeOf(policy.home) ?? policy.home;
+    this.#isPinned = true;
+    const places = { root: root ?? NOWHERE, writable: writable.filter((path) => path !== undefined), home };
+    const plan = planSandbox({ ...policy, ...places, temp: join(this.#folder, "tmp"), blank: join(this.#folder, "blank") });
     for (const path of plan.transient) {
       mkdirSync(path, { recursive: true });
       this.#transient.add(path);
     }
     return plan;
+  }
+
+  /**
+   * Where a folder of the settings led before the first command: a link that commands put in its place, or above it, opens nothing.
+   * One that was not there then counts once it is there without any link.
+   */
+  #placeOf(path: string): string | undefined {
+    const real = realOrUndefined(path);
+    const known = this.#places.get(path) ?? (this.#isPinned ? resolve(path) : real);
+    if (known === undefined || known !== real) return undefined;
+    this.#places.set(path, known);
+    return known;
   }
 
   #removeTransient(): void {

@@ -26,7 +26,7 @@ export function planSandbox(policy: SandboxPolicy): SandboxPlan {
   const writable = [...new Set([policy.root, ...policy.writable].flatMap((path) => realOrUndefined(path) ?? []))];
   const found = new Found(writable);
   for (const path of writable) found.mounts.push({ path, kind: "write" });
-  for (const path of writable) if (isFolder(path)) found.mounts.push(...gitPlaces(path, found.protection));
+  for (const path of writable) if (isFolder(path)) found.addGit(gitPlaces(path, found.protection));
   if (policy.keepsPolicy) for (const path of writable) protectPolicy(path, found);
   const home = realOrUndefined(policy.home) ?? policy.home;
   const inHome = found.protection(writable);
@@ -40,7 +40,15 @@ export function planSandbox(policy: SandboxPolicy): SandboxPlan {
   for (const path of [home, ...policy.readable]) found.show(path);
   for (const path of listeningSockets()) if (found.isSeen(path)) found.mounts.push({ path, kind: "hideFile" });
   const { temp, blank, network } = policy;
-  return { mounts: inOrder(found.mounts), guarded: found.guarded, transient: found.transient, temp, blank, network };
+  return {
+    mounts: inOrder(found.mounts),
+    guarded: found.guarded,
+    gitFolders: found.gitFolders,
+    transient: found.transient,
+    temp,
+    blank,
+    network,
+  };
 }
 
 /** What RooCode obeys, in a folder that commands write to. Its plans are work, not policy. */
@@ -70,6 +78,7 @@ class Found {
   readonly mounts: Mount[] = [];
   readonly guarded: Guarded[] = [];
   readonly transient: string[] = [];
+  readonly gitFolders: string[] = [];
   readonly writable: readonly string[];
 
   constructor(writable: readonly string[]) {
@@ -77,6 +86,11 @@ class Found {
   }
 
   readonly protection = (writable: readonly string[]): Protection => new Protection(writable, this);
+
+  addGit(places: readonly Mount[]): void {
+    this.mounts.push(...places);
+    this.gitFolders.push(...places.flatMap(({ path, kind }) => (kind === "write" ? path : [])));
+  }
 
   /** For reading only; what may be written stays so. */
   show(path: string): void {

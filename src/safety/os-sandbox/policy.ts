@@ -20,13 +20,16 @@ export type SandboxPolicy = {
 /** `temp`: the agent's own temporary folder stands there. */
 type MountKind = "temp" | "write" | "read" | "hideFile" | "hideFolder";
 export type Mount = { path: string; kind: MountKind };
-/** A name that can't be mounted over, because it is not there or is a link: looked at while a command runs and after it. */
-export type Guarded = { path: string; link: string | undefined };
+/** A name that can't be mounted over, because it is not there or is a link: looked at while a command runs and after it.
+ * `from` is the nearest folder above it that was there. */
+export type Guarded = { path: string; link: string | undefined; from: string };
 
 /** The longer path wins; of equal ones the stricter. */
 export type SandboxPlan = {
   mounts: readonly Mount[];
   guarded: readonly Guarded[];
+  /** Git folders that commands may write to. */
+  gitFolders: readonly string[];
   /** Empty folders that are made to be mounted over, and go with the last command. */
   transient: readonly string[];
   temp: string;

@@ -25,11 +25,11 @@ export class Protection {
       at = join(at, name);
       const found = lstatSync(at, { throwIfNoEntry: false });
       if (found === undefined) {
-        this.#found.guarded.push({ path, link: undefined });
+        this.#found.guarded.push({ path, link: undefined, from: dirname(at) });
         return;
       }
       if (found.isSymbolicLink()) {
-        this.#found.guarded.push({ path: at, link: readlinkSync(at) });
+        this.#found.guarded.push({ path: at, link: readlinkSync(at), from: dirname(at) });
         const target = realOrUndefined(at);
         if (target !== undefined) this.add(join(target, path.slice(at.length)), links + 1);
         return;
@@ -50,11 +50,4 @@ export function realOrUndefined(path: string): string | undefined {
     // Not there, a loop of links, or not ours to look at: nothing to open either way.
     return undefined;
   }
-}
-
-/** The nearest folder above that is there. */
-export function nearestFolder(path: string): string {
-  let at = dirname(path);
-  while (lstatSync(at, { throwIfNoEntry: false }) === undefined && at !== dirname(at)) at = dirname(at);
-  return at;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { isErrno, writeAtomic } from "../../platform/files.ts";
+import { ownEnvironment } from "../../platform/own-programs.ts";
 import { processStart } from "../../platform/process.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { TmuxClient, TmuxError } from "./tmux-client.ts";
@@ -145,7 +146,7 @@ async function giveBackAtEnd(client: TmuxClient, pane: Pane, session: string, ov
 /** tmux takes the terminal over until the person detaches or the lead ends. */
 function attach(client: TmuxClient, session: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn("tmux", [...client.argv(), "attach-session", "-t", session], { env: client.env, stdio: "inherit" });
+    const child = spawn("tmux", [...client.argv(), "attach-session", "-t", session], { env: ownEnvironment(client.env), stdio: "inherit" });
     child.on("error", reject);
     child.on("exit", (code) => resolve(code ?? 1));
   });

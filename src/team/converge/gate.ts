@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkEnvironment } from "../../platform/command-environment.ts";
+import { ownProgram } from "../../platform/own-programs.ts";
 import { stopTree } from "../../platform/process-tree.ts";
 
 export type GateResult = { ok: boolean; output: string };
@@ -12,7 +13,7 @@ const DRAIN_MS = 500;
 
 /** Runs the team's check in the integration worktree. Whatever it started is gone when this resolves. */
 export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS }: GateRequest, signal: AbortSignal): Promise<GateResult> {
-  const child = spawn("bash", ["--noprofile", "--norc", "-c", command], {
+  const child = spawn(ownProgram("bash", process.env), ["--noprofile", "--norc", "-c", command], {
     cwd: worktree,
     env: checkEnvironment(process.env),
     detached: true,

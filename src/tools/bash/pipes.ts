@@ -3,6 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { ownEnvironment } from "../../platform/own-programs.ts";
 
 export type Pipe = { read: number; write: number };
 
@@ -38,7 +39,7 @@ export class Pipes {
     const folder = mkdtempSync(join(tmpdir(), "roocode-pipes-"));
     try {
       const names = Array.from({ length: BATCH }, (_, index) => join(folder, String(index)));
-      await promisify(execFile)("mkfifo", ["-m", "600", ...names]);
+      await promisify(execFile)("mkfifo", ["-m", "600", ...names], { env: ownEnvironment() });
       for (const name of names) {
         const read = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
         this.#free.push({ read, write: openSync(name, constants.O_WRONLY) });

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ownProgram } from "../../platform/own-programs.ts";
 import { ProcessTree, stopTree } from "../../platform/process-tree.ts";
 import type { BashOptions, Contained } from "./bash-options.ts";
 import type { Pipe } from "./pipes.ts";
@@ -22,7 +23,7 @@ const BYTES_A_PAUSE = 1024 * 1024;
  * outputs are one pipe, in the order of what was written; descriptor 3 tells the last folder.
  */
 const SCRIPT =
-  'exec 2>&1; trap \'pwd -P >&3 2>/dev/null || echo "$PWD" >&3\' EXIT; __roocode=$ROOCODE_TEXT; unset ROOCODE_TEXT; eval "$__roocode"';
+  'exec 2>&1; trap \'{ pwd -P 2>/dev/null || echo "$PWD"; printf "\\0"; } >&3\' EXIT; __roocode=$ROOCODE_TEXT; unset ROOCODE_TEXT; eval "$__roocode"';
 
 export type CommandEnd = { code: number | null; by: NodeJS.Signals | null };
 
@@ -85,7 +86,8 @@ export class RunningCommand {
 
   /** Where the shell was at its end. */
   get folder(): string | undefined {
-    return this.#folder.trim().split("\n").at(-1) || undefined;
+    // Ended by a NUL: a name may hold a line feed.
+    return this.#folder.split("\0").at(-2)?.replace(/\n$/, "") || undefined;
   }
 
   /** Takes what the ended process wrote. False when something that it started still holds the pipes. */
@@ -138,14 +140,18 @@ export async function startCommand(request: StartRequest): Promise<RunningComman
     if (pipe) for (const fd of [pipe.read, pipe.write]) closeSync(fd);
     throw new Error(problem);
   }
-  const argv = ["bash", "--noprofile", "--norc", "-c", SCRIPT];
+  const argv = [ownProgram("bash", options.env), "--noprofile", "--norc", "-c", SCRIPT];
   const contained = await options.contain?.(argv, { command, isUnsandboxed });
   const [file = "bash", ...args] = contained?.argv ?? argv;
   const env = { ...options.env, ...marks, ROOCODE_TEXT: command };
   const stdio: ("ignore" | "pipe" | number)[] = ["ignore", pipe?.write ?? "pipe", pipe?.write ?? "pipe", "pipe"];
   let child: ChildProcess;
   try {
-    child = spawn(file, args, { cwd, env, detached: true, stdio });
+    child = spawn(ownProgram(file, options.env), args, { cwd, env, detached: true, stdio });
+  } catch (error) {
+    if (pipe) closeSync(pipe.read);
+    contained?.end();
+    throw error;
   } finally {
     if (pipe) closeSync(pipe.write);
   }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { ownEnvironment } from "../../platform/own-programs.ts";
 
 /**
  * Waits until its input closes, which no end of the agent can prevent, then freezes and kills all that carries the mark. A plain shell:
@@ -24,7 +25,7 @@ export class Watchdog {
     // In a session of its own: what ends the agent's group must not end it.
     this.#child = spawn("sh", ["-c", SCRIPT, "roocode-watchdog", mark], {
       detached: true,
-      env: { PATH: process.env.PATH },
+      env: { PATH: ownEnvironment().PATH },
       stdio: ["pipe", "ignore", "ignore"],
     });
     this.#child.on("error", () => undefined);

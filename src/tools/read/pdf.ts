@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { isErrno } from "../../platform/files.ts";
+import { ownEnvironment } from "../../platform/own-programs.ts";
 import { errorResult, type ToolResult, textResult } from "../../protocol/tool.ts";
 import { type Page, pageOf } from "./page.ts";
 
@@ -33,7 +34,12 @@ class PdfError extends Error {}
 async function pdfToText(fd: number, signal: AbortSignal): Promise<string> {
   const { spawn } = await import("node:child_process");
   return new Promise((resolve, reject) => {
-    const child = spawn("pdftotext", ["-layout", "-enc", "UTF-8", "-", "-"], { stdio: [fd, "pipe", "pipe"], signal, timeout: TIMEOUT_MS });
+    const child = spawn("pdftotext", ["-layout", "-enc", "UTF-8", "-", "-"], {
+      env: ownEnvironment(),
+      stdio: [fd, "pipe", "pipe"],
+      signal,
+      timeout: TIMEOUT_MS,
+    });
     const out: Buffer[] = [];
     let size = 0;
     let problem = "";

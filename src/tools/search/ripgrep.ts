@@ -1,3 +1,5 @@
+import { ownEnvironment } from "../../platform/own-programs.ts";
+
 export type RipgrepEnd = { exitCode: number; stderr: string; isTimedOut: boolean };
 export type RipgrepRun = {
   file: string;
@@ -31,7 +33,12 @@ export async function runRipgrep({ file, args, cwd, timeoutMs, signal, onPart, s
   const { spawn } = await import("node:child_process");
   return new Promise((resolve, reject) => {
     // No user configuration: RIPGREP_CONFIG_PATH could add --pre, which runs programs.
-    const child = spawn(file, ["--no-config", ...args], { cwd, stdio: ["ignore", "pipe", "pipe"], ...(signal ? { signal } : {}) });
+    const child = spawn(file, ["--no-config", ...args], {
+      cwd,
+      env: ownEnvironment(),
+      stdio: ["ignore", "pipe", "pipe"],
+      ...(signal ? { signal } : {}),
+    });
     let stderr = "";
     let isTimedOut = false;
     const timer = setTimeout(() => {

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 test("a name that may not be made is moved aside also while a command makes and removes it without a pause", async () => {
   await using folder = await tempFolder();
   const path = join(folder.path, ".mcp.json");
-  const guard = guardNames([{ path, link: undefined }]);
+  const guard = guardNames([{ path, link: undefined, from: folder.path }]);
   const script = `
     const fs = require("node:fs");
     const [path] = process.argv.slice(1);
@@ -35,7 +35,7 @@ test("a link that a command puts above the name is moved aside itself; what lies
   await writeFile(join(theirs, "fish", "config.fish"), "mine");
   const path = join(folder.path, "home", ".config", "fish");
   await mkdir(join(folder.path, "home"));
-  const guard = guardNames([{ path, link: undefined }]);
+  const guard = guardNames([{ path, link: undefined, from: join(folder.path, "home") }]);
   await symlink(theirs, join(folder.path, "home", ".config"));
   expect(guard.end()).toEqual([{ path, isLeft: false }]);
   expect(await readFile(join(theirs, "fish", "config.fish"), "utf8")).toBe("mine");
@@ -50,8 +50,8 @@ test("a link that was turned leads where it led; what can't be moved aside is na
   for (const aside of ["", ...Array.from({ length: 19 }, (_, index) => `-${index + 2}`)])
     await mkdir(join(`${name}.refused${aside}`, "full"), { recursive: true });
   const guard = guardNames([
-    { path: link, link: "good" },
-    { path: name, link: undefined },
+    { path: link, link: "good", from: folder.path },
+    { path: name, link: undefined, from: folder.path },
   ]);
   await run("ln", ["-sfn", "bad", link]);
   await mkdir(join(name, "full"), { recursive: true });

@@ -66,6 +66,11 @@ describe("Bash", () => {
     const failed = await sh.run("echo oops >&2; exit 3");
     expect(failed).toMatchObject({ isError: true, content: [{ text: "oops\n[exit code 3]" }] });
   });
+  test("B-15: a folder whose name holds a line feed is kept like any other", async () => {
+    await using sh = await shell();
+    await sh.run("mkdir $'a\\nb' && cd $'a\\nb'");
+    expect(resultText(await sh.run("echo ${PWD##*/}; cd .."))).toBe(`a b\n[working folder: ${sh.path}]`);
+  });
   test("returns when the command ends though a grandchild keeps the pipe", async () => {
     await using sh = await shell();
     const started = Date.now();
