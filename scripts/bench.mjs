@@ -59,8 +59,10 @@ async function startUp() {
   const floor = { argv: ["-e", "0"] };
   const version = { argv: [roocode, "--version"] };
   const runs = [floor, version, ...["anthropic", "openai"].map((protocol) => ({ protocol, argv: [roocode, "-p", "hello"] }))];
+  // A run that ends by itself keeps the compiled code for the next ones, as a person's first run does; those that are killed can't.
   for (const run of runs) {
     run.results = [];
+    if (run.protocol) await runPrint(run.protocol, () => ({ text: "Done." }));
     await untilFirstRequest(run);
   }
   for (let round = 0; round < rounds; round += 1) for (const run of runs) run.results.push(await untilFirstRequest(run));
@@ -145,18 +147,34 @@ async function reads() {
 }
 
 async function fan() {
-  const results = [];
-  for (let round = 0; round < (quick ? 2 : 5); round += 1) {
-    let turn = 0;
-    const { requests } = await runPrint("anthropic", () => {
-      turn += 1;
-      return turn > 1
-        ? { text: "Done." }
-        : { calls: Array.from({ length: 8 }, (_, index) => ({ name: "Bash", input: { command: `sleep 0.5 # ${index}` } })) };
-    });
-    results.push(requests[1].at - requests[0].end);
+  for (const mode of hasProgram("bwrap") ? ["off", "required"] : ["off"]) {
+    const results = [];
+    for (let round = 0; round < (quick ? 2 : 5); round += 1) {
+      let turn = 0;
+      const { requests } = await withSandbox(mode, () =>
+        runPrint("anthropic", () => {
+          turn += 1;
+          return turn > 1
+            ? { text: "Done." }
+            : { calls: Array.from({ length: 8 }, (_, index) => ({ name: "Bash", input: { command: `sleep 0.5 # ${index}` } })) };
+        }),
+      );
+      results.push(requests[1].at - requests[0].end);
+    }
+    const name = `8 parallel \`sleep 0.5\`, sandbox ${mode}`;
+    rows.push([name, `${(median(results) / 1000).toFixed(2)} s`, "<= 0.70 s", median(results) <= 700]);
   }
-  rows.push(["8 parallel `sleep 0.5`", `${(median(results) / 1000).toFixed(2)} s`, "<= 0.70 s", median(results) <= 700]);
+}
+
+async function withSandbox(mode, work) {
+  const settings = join(place.home, ".roocode", "config.yaml");
+  mkdirSync(join(place.home, ".roocode"), { recursive: true });
+  writeFileSync(settings, `sandbox: ${mode}\n`);
+  try {
+    return await work();
+  } finally {
+    rmSync(settings);
+  }
 }
 
 /** The same command with and without the OS sandbox, in turns: from the model's answer to the next request. */
@@ -164,21 +182,19 @@ async function sandbox() {
   const name = "sandbox: `true` in Bash, p50 plain, inside, more";
   if (!hasProgram("bwrap")) return rows.push([name, "no bwrap", "<= 30 ms more"]);
   const gaps = { off: [], required: [] };
-  const settings = join(place.home, ".roocode", "config.yaml");
-  mkdirSync(join(place.home, ".roocode"), { recursive: true });
   for (let round = 0; round < (quick ? 2 : 4); round += 1) {
     for (const mode of ["off", "required"]) {
-      writeFileSync(settings, `sandbox: ${mode}\n`);
       let turn = 0;
-      const { requests } = await runPrint("anthropic", () => {
-        turn += 1;
-        return turn > 16 ? { text: "Done." } : { calls: [{ name: "Bash", input: { command: `true # ${turn}` } }] };
-      });
+      const { requests } = await withSandbox(mode, () =>
+        runPrint("anthropic", () => {
+          turn += 1;
+          return turn > 16 ? { text: "Done." } : { calls: [{ name: "Bash", input: { command: `true # ${turn}` } }] };
+        }),
+      );
       // The first command of an agent loads what it needs.
       gaps[mode].push(...requests.slice(2).map((one, index) => one.at - requests[index + 1].end));
     }
   }
-  rmSync(settings);
   const [plain, inside] = [median(gaps.off), median(gaps.required)];
   rows.push([name, `${ms(plain)}, ${ms(inside)}, ${ms(inside - plain)}`, "<= 30 ms more", inside - plain <= 30]);
 }
