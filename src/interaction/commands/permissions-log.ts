@@ -35,11 +35,15 @@ export async function explainCommand(args: Place & { id: string }): Promise<numb
   return 0;
 }
 
+/** What comes after them helps nobody to find the first. */
+const MOST_PROBLEMS = 20;
+
 /** `roocode permissions verify`: 0 when the chains of the log are whole, else 1. */
 export async function verifyCommand(args: Place): Promise<number> {
   const { path } = await auditOf(args);
   const { lines, chains, problems } = await verifyAudit(path);
-  for (const problem of problems) process.stdout.write(`${problem}\n`);
+  for (const problem of problems.slice(0, MOST_PROBLEMS)) process.stdout.write(`${problem}\n`);
+  if (problems.length > MOST_PROBLEMS) process.stdout.write(`… and ${problems.length - MOST_PROBLEMS} more\n`);
   const verdict = problems.length === 0 ? "whole" : `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
   process.stdout.write(`${path}: ${lines} decisions in ${chains} ${chains === 1 ? "chain" : "chains"}, ${verdict}.\n`);
   return problems.length === 0 ? 0 : 1;
