@@ -9,7 +9,9 @@ const report = { words: [command, flag], mode, handover, pane: process.env.TMUX_
 writeFileSync(`${folder}/lead.tmp`, JSON.stringify(report));
 renameSync(`${folder}/lead.tmp`, `${folder}/lead`);
 setInterval(() => {
-  if (!existsSync(`${folder}/end`)) return;
+  // A file comes to be empty first.
+  const code = existsSync(`${folder}/end`) ? readFileSync(`${folder}/end`, "utf8") : "";
+  if (code === "") return;
   console.log("All is merged.\n\nThree commits.");
-  process.exit(Number(readFileSync(`${folder}/end`, "utf8")));
+  process.exit(Number(code));
 }, 20);
