@@ -19,7 +19,8 @@ export type Touched = { path: string; isLeft: boolean };
 
 /** A command may make and remove such a name a hundred thousand times a second; the agent has other work too. */
 const PAUSE_MS = 20;
-/** How many things in a row are moved aside from one name, so that a loop can't fill the folder. */
+/** How many things in a row are moved aside from one name while a command runs, so that a loop can't fill the folder. The look at its end
+ * always finds a free name: nothing may stay. */
 const MOST_ASIDE = 20;
 
 /**
@@ -28,10 +29,10 @@ const MOST_ASIDE = 20;
  */
 export function guardNames(guarded: readonly Guarded[]): { end(): Touched[] } {
   const touched = new Map<string, boolean>();
-  const check = (): void => {
+  const check = (most: number): void => {
     for (const name of guarded) {
       try {
-        if (mend(name)) touched.set(name.path, false);
+        if (mend(name, most)) touched.set(name.path, false);
       } catch {
         // The command changes it under our hands, or took the right away: the next look may do it, and the last one says so.
         touched.set(name.path, true);
@@ -44,7 +45,7 @@ export function guardNames(guarded: readonly Guarded[]): { end(): Touched[] } {
     isWanted = true;
     if (pause !== undefined) return;
     isWanted = false;
-    check();
+    check(MOST_ASIDE);
     pause = setTimeout(() => {
       pause = undefined;
       if (isWanted) checkSoon();
@@ -63,21 +64,21 @@ export function guardNames(guarded: readonly Guarded[]): { end(): Touched[] } {
       for (const one of watchers) one.close();
       clearTimeout(pause);
       for (const path of touched.keys()) touched.set(path, false);
-      check();
+      check(Number.POSITIVE_INFINITY);
       return [...touched].map(([path, isLeft]) => ({ path, isLeft }));
     },
   };
 }
 
 /** True when something had to be put right. */
-function mend({ path, link, from }: Guarded): boolean {
-  return link === undefined ? putAway(path, from) : putBack(path, link);
+function mend({ path, link, from }: Guarded, most: number): boolean {
+  return link === undefined ? putAway(path, from, most) : putBack(path, link, most);
 }
 
-function putAway(path: string, from: string): boolean {
+function putAway(path: string, from: string, most: number): boolean {
   const intruder = intruderOf(path, from);
   if (intruder === undefined) return false;
-  inFolder(dirname(intruder), (at) => moveAside(at, basename(intruder)));
+  inFolder(dirname(intruder), (at) => moveAside(at, basename(intruder), most));
   return true;
 }
 
@@ -94,21 +95,21 @@ function intruderOf(path: string, from: string): string | undefined {
   return isEmptyFolder(path) ? undefined : path;
 }
 
-function putBack(path: string, link: string): boolean {
+function putBack(path: string, link: string, most: number): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isSymbolicLink() && readlinkSync(path) === link) return false;
   inFolder(dirname(path), (at) => {
-    if (found) moveAside(at, basename(path));
+    if (found) moveAside(at, basename(path), most);
     symlinkSync(link, at(basename(path)));
   });
   return true;
 }
 
-/** Not removed: the person may have made it meanwhile, as what was moved aside before. To empty a folder could be led elsewhere, too. */
-function moveAside(at: (name: string) => string, name: string): void {
+/** At most `most` names are tried. Not removed: the person may have made it meanwhile, as what was moved aside before. To empty a folder could be led elsewhere, too. */
+function moveAside(at: (name: string) => string, name: string, most: number): void {
   const aside = (number: number): string => {
     const other = at(`${name}.refused${number === 1 ? "" : `-${number}`}`);
-    return number < MOST_ASIDE && lstatSync(other, { throwIfNoEntry: false }) ? aside(number + 1) : other;
+    return number < most && lstatSync(other, { throwIfNoEntry: false }) ? aside(number + 1) : other;
   };
   renameSync(at(name), aside(1));
 }

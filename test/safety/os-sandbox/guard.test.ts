@@ -42,13 +42,23 @@ test("a link that a command puts above the name is moved aside itself; what lies
   expect(await readdir(join(folder.path, "home"))).toEqual([".config.refused"]);
 });
 
+test("twenty things are moved aside while a command runs; at its end the name is freed in any case", async () => {
+  await using folder = await tempFolder();
+  const name = join(folder.path, "name");
+  for (const aside of ["", ...Array.from({ length: 19 }, (_, index) => `-${index + 2}`)])
+    await mkdir(join(`${name}.refused${aside}`, "full"), { recursive: true });
+  const guard = guardNames([{ path: name, link: undefined, from: folder.path }]);
+  await mkdir(join(name, "full"), { recursive: true });
+  expect(guard.end()).toEqual([{ path: name, isLeft: false }]);
+  expect(await readdir(`${name}.refused-21`)).toEqual(["full"]);
+});
+
 test("a link that was turned leads where it led; what can't be moved aside is named as left", async () => {
   await using folder = await tempFolder();
   const link = join(folder.path, "link");
-  const name = join(folder.path, "name");
+  // No file system takes `<name>.refused` at this length.
+  const name = join(folder.path, "n".repeat(250));
   await symlink("good", link);
-  for (const aside of ["", ...Array.from({ length: 19 }, (_, index) => `-${index + 2}`)])
-    await mkdir(join(`${name}.refused${aside}`, "full"), { recursive: true });
   const guard = guardNames([
     { path: link, link: "good", from: folder.path },
     { path: name, link: undefined, from: folder.path },
