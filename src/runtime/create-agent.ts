@@ -4,13 +4,13 @@ import { type LoopOptions, runLoop } from "../engine/loop.ts";
 import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import { spill } from "../memory/spill.ts";
 import type { Agent, AgentEvent, AgentInput, AgentSpec, Pending } from "../protocol/agent.ts";
-import type { FireHook } from "../protocol/hook.ts";
 import type { Compactor, ContextReport } from "../protocol/memory.ts";
 import type { AssistantMessage, Message } from "../protocol/message.ts";
 import type { Prices, ToolSpec } from "../protocol/model.ts";
 import type { Authorize } from "../protocol/permission.ts";
 import type { Session } from "../protocol/session.ts";
 import type { Access } from "../protocol/tool.ts";
+import type { AgentHooks } from "./agent-hooks.ts";
 import { record } from "./record.ts";
 import type { Spending } from "./spending.ts";
 import { toApiFormat } from "./toolset.ts";
@@ -32,7 +32,7 @@ export type AgentParts = {
   spending: Spending;
   /** Large results go here. */
   spillFolder: string;
-  fireHook?: FireHook | undefined;
+  hooks?: AgentHooks | undefined;
   mend?: LoopOptions["mend"];
   overBudget?: LoopOptions["overBudget"];
   /** Of an agent whose steps can be undone; opened with the first call that may change files. */
@@ -65,6 +65,8 @@ export type SessionAgent = Agent & {
 export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   const { session, spending } = parts;
   const history = [...spec.history];
+  const { hooks } = parts;
+  const news = () => joined(parts.shell?.news(), hooks?.takeContext());
   let { model } = parts;
   let turns = parts.turns ?? 0;
   let checkpoints: Checkpoints | undefined;
@@ -73,7 +75,9 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     toolSpecs: parts.toolSpecs ?? toApiFormat(spec.tools),
     maxTurns: spec.maxTurns,
     history,
-    pending: async () => withNews(await spec.pending?.(), parts.shell?.news()),
+    pending: async () => withNews(await spec.pending?.(), news()),
+    halted: hooks?.halted,
+    beforeEnd: hooks?.beforeEnd,
     mend: parts.mend,
     overBudget: parts.overBudget,
     runTool: {
@@ -81,7 +85,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       cwd: spec.cwd,
       tools: new Map(spec.tools.map((tool) => [tool.name, tool])),
       authorize: parts.authorize,
-      ...(parts.fireHook ? { fireHook: parts.fireHook } : {}),
+      ...(hooks ? { fireHook: hooks.fire } : {}),
       beforeChange: async ({ kind, paths = [] }: Access) => {
         // What a call does to the world must not outlive the record of it. A call that only looks need not wait for the disk.
         session.sync();
@@ -116,7 +120,8 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       return turns;
     },
     run(given: AgentInput, signal: AbortSignal) {
-      const input = told(given, parts.shell?.news());
+      hooks?.begin();
+      const input = told(given, news());
       const { client, id, maxTokens, compactor } = model;
       turns += 1;
       return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input);
@@ -135,6 +140,11 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history], turn });
     },
   };
+}
+
+function joined(...parts: (string | undefined)[]): string | undefined {
+  const known = parts.filter((part) => part !== undefined);
+  return known.length === 0 ? undefined : known.join("\n\n");
 }
 
 function withNews(pending: Pending | undefined, news: string | undefined): Pending | undefined {

@@ -8,6 +8,7 @@ import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
+import type { FireHook, HookAgent, Hooks } from "../protocol/hook.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
@@ -54,12 +55,19 @@ export type AgentRequest = {
   scope?: PermissionScope;
   /** It merges what others made, settings of the project too, in a checkout that is nobody's policy. */
   isMerging?: boolean;
+  /** The process's hooks, and in whose name they are fired for this conversation. Of a sub-agent, the prompt that it was started with. */
+  hooks?: AgentHooksRequest | undefined;
   /** Added to what commands see, for example an identity for git. */
   shellEnv?: NodeJS.ProcessEnv;
   /** Told of what the person should know, such as commands that run without a sandbox; standard error unless given. */
   onNotice?: (text: string) => void;
   /** Told when the session can't be saved, and what of it was not; standard error unless given. */
   onProblem?: OnProblem | undefined;
+};
+
+export type AgentHooksRequest = Pick<HookAgent, "agentType" | "team" | "worktree" | "task" | "isOfHook"> & {
+  hooks: Hooks;
+  subagent?: { prompt: string };
 };
 
 export type OpenedAgent = AsyncDisposable & {
@@ -74,6 +82,8 @@ export type OpenedAgent = AsyncDisposable & {
   checkpoints(): Promise<Checkpoints>;
   tools: readonly ToolSpec[];
   permissions: Permissions;
+  /** In this agent's name; what hooks say to the model goes into its next message. Undefined without hooks. */
+  fireHook: FireHook | undefined;
   memory: AgentMemory;
   /** Ids of the mail that the conversation holds. */
   mail: ReadonlySet<string>;
@@ -117,13 +127,15 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     readable: [spillFolder, surroundings.projectRoot],
     keepsPolicy: !request.isMerging,
   }));
+  const hooks = request.hooks && (await import("./hooks-of-agent.ts")).hooksOfAgent(request.hooks, { request, shell, note: tell });
   const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     session: id,
     root: request.root,
     cwd: () => shell.cwd,
     mode: request.mode,
-    askHuman: request.askHuman,
+    askHuman: hooks ? hooks.notifying(request.askHuman) : request.askHuman,
+    beforeAsk: hooks?.beforeAsk,
     contains: containment?.contains,
     ...request.scope,
     // A result that went to disk is read from there.
@@ -166,11 +178,12 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
     const preserve = async () => [...(await memory.instructionReminders()), ...((await request.preserve?.()) ?? [])];
+    const compactor = openCompactor(one, client, { system, toolSpecs, cwd: () => shell.cwd, permissions, preserve });
     return {
       client,
       id: one.model,
       maxTokens: one.maxOutputTokens,
-      compactor: openCompactor(one, client, { system, toolSpecs, cwd: () => shell.cwd, permissions, preserve }),
+      compactor: hooks ? hooks.own.around(compactor) : compactor,
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
   };
@@ -200,6 +213,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
       onRewind: () => memory.wentBack(),
+      hooks: hooks?.own,
       shell,
       authorize: permissions.authorize,
       session,
@@ -207,6 +221,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       toolSpecs,
     },
   );
+  await hooks?.start(old !== undefined);
   return {
     agent,
     session,
@@ -221,11 +236,13 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     checkpoints,
     tools: toolSpecs,
     permissions,
+    fireHook: hooks?.own.fire,
     memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
+      await hooks?.end(agent.turns);
       await shell[Symbol.asyncDispose]();
       await containment?.[Symbol.asyncDispose]();
       session.close();

@@ -8,6 +8,7 @@ import { UserError } from "../protocol/errors.ts";
 import type { UserMessage } from "../protocol/message.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import type { SessionHeader } from "../protocol/session.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
@@ -16,6 +17,7 @@ import { openMemories } from "./agent-memory.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import { openHooks } from "./open-hooks.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
@@ -50,9 +52,12 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
-  /** The first message of a conversation carries the instruction files and the memories. */
-  message(text: string): Promise<UserMessage>;
+  /** The first message of a conversation carries the instruction files and the memories. Throws PromptRefused where a hook refuses the words. */
+  message(text: string, signal?: AbortSignal): Promise<UserMessage>;
 };
+
+/** A hook of the person's settings does not let these words go to the model. */
+export class PromptRefused extends UserError {}
 
 const MAIN_AGENT = "main";
 
@@ -67,7 +72,13 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const planMode = new PlanModeNotice();
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
-  const opened = await openAgent(surroundings, {
+  const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const hooks = await openHooks(surroundings, note);
+  const refusal = async (prompt: string, signal = new AbortController().signal): Promise<string | undefined> => {
+    const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
+    return said?.block ?? said?.halt;
+  };
+  const opened: OpenedAgent = await openAgent(surroundings, {
     name: MAIN_AGENT,
     root,
     cwd,
@@ -77,20 +88,25 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionPath: join(folder, `${id}.jsonl`),
     system: systemPrompt,
     tools: ({ shell, bash, web, mayShow }) => [
-      ...workTools({ web, shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
+      ...workTools({ web, shell, bash, mayShow, askUser: hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser, settings: settings.tools ?? {} }),
       ...mcp.tools,
     ],
     pending: async () => {
       const steering = options.steering?.();
-      return steering === undefined ? undefined : { reminder: "", mail: [], steering };
+      if (steering === undefined) return undefined;
+      const refused = await refusal(steering);
+      if (refused === undefined) return { reminder: "", mail: [], steering };
+      note(`A hook refused what you typed meanwhile: ${refused}`);
+      return undefined;
     },
     preserve: async () => planMode.now(mode),
     isUndoable: true,
+    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT } } : {}),
     ...(mcp.foreignTools ? { scope: { foreignTools: mcp.foreignTools } } : {}),
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
-    await mcp[Symbol.asyncDispose]();
+    await Promise.all([mcp[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
@@ -126,7 +142,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       ...mcp.notes,
       ...notInSession(mcp.tools, opened.tools),
     ],
-    async message(text) {
+    async message(text, signal) {
+      const refused = await refusal(text, signal);
+      if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
@@ -139,7 +157,16 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     async [Symbol.asyncDispose]() {
       learner?.stop();
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
+      await hooks?.[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** The same question; hooks hear that a person is waited for. */
+function notifying(askUser: AskUser, fireHook: () => FireHook | undefined): AskUser {
+  return (question, ...rest) => {
+    void fireHook()?.({ event: "notification", kind: "question", message: question }, new AbortController().signal);
+    return askUser(question, ...rest);
   };
 }
 
