@@ -1,8 +1,9 @@
-import type { FireHook, HookEvent, HookOutcome } from "../protocol/hook.ts";
+import type { FireHook, HookEvent } from "../protocol/hook.ts";
 import type { Compactor } from "../protocol/memory.ts";
+import { goOnText } from "./go-on-text.ts";
 
 /** So often a hook may keep an agent from ending; what it wants more is told to the person. */
-export const MAX_CONTINUATIONS = 8;
+const MAX_CONTINUATIONS = 8;
 
 /** Where a hook's wish that the run shall end is obeyed. At an end it ends anyway. */
 const HALTING: readonly HookEvent["event"][] = ["pre_tool_use", "post_tool_use", "post_tool_failure"];
@@ -51,7 +52,7 @@ export class AgentHooks {
       return undefined;
     }
     this.#continuations += 1;
-    return [goOnText(this.#endEvent, outcome), this.takeContext()].filter((part) => part !== undefined).join("\n\n");
+    return [goOnText(this.#endEvent, outcome.block), this.takeContext()].filter((part) => part !== undefined).join("\n\n");
   };
 
   /** Before and after the summary takes the history's place; what the first hook says goes into the request for it. */
@@ -78,9 +79,4 @@ export class AgentHooks {
       },
     };
   }
-}
-
-/** The message of the system by which a conversation goes on that a hook would not let end. */
-export function goOnText(event: "stop" | "subagent_stop" | "teammate_idle", { block = "" }: HookOutcome): string {
-  return `<system-reminder>\nA hook of ${event} does not let you end yet:\n${block}\nGo on until that is settled.\n</system-reminder>`;
 }
