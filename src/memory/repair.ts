@@ -41,6 +41,7 @@ class Fold {
       case "name":
       case "checkpoint":
       case "spent":
+      case "tools_added":
         break;
       case "compaction":
       case "rewind":

@@ -11,9 +11,9 @@ import type { Authorize } from "../protocol/permission.ts";
 import type { Session } from "../protocol/session.ts";
 import type { Access } from "../protocol/tool.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
+import { AgentTools } from "./agent-tools.ts";
 import { record } from "./record.ts";
 import type { Spending } from "./spending.ts";
-import { toApiFormat } from "./toolset.ts";
 
 /** What a model brings with it; another one may take its place between two runs. */
 export type ModelInUse = {
@@ -44,6 +44,9 @@ export type AgentParts = {
   shell?: { settle(): void; news(): string | undefined };
   /** Of a session that goes on: sent again as they were. */
   toolSpecs?: readonly ToolSpec[];
+  /** In the place of `spec.tools` and `toolSpecs`, where more tools may join later. */
+  tools?: AgentTools;
+  resolve?: LoopOptions["runTool"]["resolve"];
 };
 
 /** An agent whose conversation the person can look at and turn. Nothing of this may be called while a run goes on. */
@@ -67,12 +70,13 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   const history = [...spec.history];
   const { hooks } = parts;
   const news = () => joined(parts.shell?.news(), hooks?.takeContext());
+  const tools = parts.tools ?? new AgentTools({ tools: spec.tools, sent: parts.toolSpecs });
   let { model } = parts;
   let turns = parts.turns ?? 0;
   let checkpoints: Checkpoints | undefined;
   const base = {
     system: spec.system,
-    toolSpecs: parts.toolSpecs ?? toApiFormat(spec.tools),
+    toolSpecs: tools.sent,
     maxTurns: spec.maxTurns,
     history,
     pending: async () => withNews(await spec.pending?.(), news()),
@@ -83,7 +87,8 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     runTool: {
       agent: spec.name,
       cwd: spec.cwd,
-      tools: new Map(spec.tools.map((tool) => [tool.name, tool])),
+      tools: tools.callable,
+      resolve: parts.resolve,
       authorize: parts.authorize,
       ...(hooks ? { fireHook: hooks.fire } : {}),
       beforeChange: async ({ kind, paths = [] }: Access) => {

@@ -1,5 +1,6 @@
 import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
+import type { RunToolOptions } from "../engine/run-tool.ts";
 import type { Environment } from "../engine/system-prompt.ts";
 import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import type { LoadedSession } from "../memory/load-session.ts";
@@ -9,7 +10,6 @@ import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
 import type { FireHook, HookAgent, Hooks } from "../protocol/hook.ts";
-import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
 import { secretMasker } from "../safety/secrets.ts";
@@ -17,6 +17,7 @@ import type { BashOptions } from "../tools/bash/bash-options.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
+import { AgentTools } from "./agent-tools.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
@@ -26,8 +27,17 @@ import { openCompactor } from "./open-compactor.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
 import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
-import { toApiFormat } from "./toolset.ts";
 import { wantsLocal } from "./wanted-model.ts";
+
+export type ToolParts = {
+  shell: ShellState;
+  bash: BashOptions;
+  web: WebOptions;
+  mail: ReadonlySet<string>;
+  mayShow: MayShow;
+  /** For a tool that brings others: they may be called at once, and stand at the end of the next request's. */
+  addTools: AgentTools["add"];
+};
 
 export type AgentRequest = {
   name: string;
@@ -41,7 +51,9 @@ export type AgentRequest = {
   /** A session that is there goes on, with its system prompt and tools; else it begins here. */
   sessionPath: string;
   system: (environment: Environment) => string;
-  tools: (parts: { shell: ShellState; bash: BashOptions; web: WebOptions; mail: ReadonlySet<string>; mayShow: MayShow }) => readonly Tool[];
+  tools: (parts: ToolParts) => readonly Tool[];
+  /** For calls of tools that are not among these yet, or that stand for others. */
+  resolve?: RunToolOptions["resolve"];
   pending?: () => Promise<Pending | undefined>;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
@@ -80,7 +92,7 @@ export type OpenedAgent = AsyncDisposable & {
   /** Another model goes on with the conversation; gives its full name, or throws UserError. */
   useModel(name: string): { name: string; notice: string | undefined };
   checkpoints(): Promise<Checkpoints>;
-  tools: readonly ToolSpec[];
+  tools: AgentTools;
   permissions: Permissions;
   /** In this agent's name; what hooks say to the model goes into its next message. Undefined without hooks. */
   fireHook: FireHook | undefined;
@@ -152,12 +164,15 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   };
   const mail = old?.loaded.mail ?? new Set<string>();
   const memory = agentMemory(surroundings, request.root, permissions.isTrusted);
-  const tools = memory.watched(
-    request.tools({ shell, bash, web: { mayBePrivate: permissions.namesHost }, mail, mayShow: permissions.mayShow }),
-  );
+  const web = { mayBePrivate: permissions.namesHost };
+  const addTools: AgentTools["add"] = (more) => tools.add(more);
+  const tools = new AgentTools({
+    tools: memory.watched(request.tools({ shell, bash, web, mail, mayShow: permissions.mayShow, addTools })),
+    sent: old?.loaded.tools,
+    onAdd: (specs) => session.write({ type: "tools_added", at: new Date().toISOString(), tools: [...specs] }),
+  });
   const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
-  const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
-  const session =
+  const session: SessionFile =
     old?.session ??
     createSession(
       sessionPath,
@@ -170,7 +185,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
         agent: request.name,
         model: `${selected.provider}/${selected.model}`,
         system,
-        tools: toolSpecs,
+        tools: [...tools.sent],
       },
       onProblem,
     );
@@ -178,7 +193,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
     const preserve = async () => [...(await memory.instructionReminders()), ...((await request.preserve?.()) ?? [])];
-    const compactor = openCompactor(one, client, { system, toolSpecs, cwd: () => shell.cwd, permissions, preserve });
+    const compactor = openCompactor(one, client, { system, toolSpecs: tools.sent, cwd: () => shell.cwd, permissions, preserve });
     return {
       client,
       id: one.model,
@@ -197,7 +212,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     {
       name: request.name,
       system,
-      tools,
+      tools: [...tools.callable.values()],
       model: selected.model,
       cwd: request.cwd,
       mode: request.mode(),
@@ -218,7 +233,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       authorize: permissions.authorize,
       session,
       spillFolder,
-      toolSpecs,
+      tools,
+      resolve: request.resolve,
     },
   );
   await hooks?.start(old !== undefined);
@@ -234,7 +250,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       return { name: `${next.provider}/${next.model}`, notice: next.notice };
     },
     checkpoints,
-    tools: toolSpecs,
+    tools,
     permissions,
     fireHook: hooks?.own.fire,
     memory,

@@ -6,14 +6,13 @@ import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { UserMessage } from "../protocol/message.ts";
-import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import type { SessionHeader } from "../protocol/session.ts";
-import type { Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { openMemories } from "./agent-memory.ts";
+import type { ToolLoading } from "./deferred-tools.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
@@ -78,6 +77,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
     return said?.block ?? said?.halt;
   };
+  const askUser = hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
+  let loading: ToolLoading | undefined;
   const opened: OpenedAgent = await openAgent(surroundings, {
     name: MAIN_AGENT,
     root,
@@ -87,10 +88,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionId: id,
     sessionPath: join(folder, `${id}.jsonl`),
     system: systemPrompt,
-    tools: ({ shell, bash, web, mayShow }) => [
-      ...workTools({ web, shell, bash, mayShow, askUser: hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser, settings: settings.tools ?? {} }),
-      ...mcp.tools,
-    ],
+    tools: ({ shell, bash, web, mayShow, addTools }) => {
+      loading = mcp.loading?.(addTools);
+      return [
+        ...workTools({ web, shell, bash, mayShow, askUser, settings: settings.tools ?? {} }),
+        ...(loading?.tools ?? []),
+      ];
+    },
+    resolve: async (call, signal) => loading?.resolve(call, signal),
     pending: async () => {
       const steering = options.steering?.();
       if (steering === undefined) return undefined;
@@ -109,6 +114,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     await Promise.all([mcp[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
+  // Behind what a session that began without servers sends already.
+  if (loading) opened.tools.add(loading.tools);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
@@ -134,25 +141,19 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     mcpServers: mcp.status,
     memories: () => openMemories(surroundings),
     learner,
-    notes: [
-      ...surroundings.warnings,
-      ...(moved ? [moved.note] : []),
-      ...(opening?.notes ?? []),
-      ...opened.notes,
-      ...mcp.notes,
-      ...notInSession(mcp.tools, opened.tools),
-    ],
+    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcp.notes],
     async message(text, signal) {
       const refused = await refusal(text, signal);
       if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
+      const names = isFirst && mcp.reminder ? [{ type: "text" as const, text: mcp.reminder }] : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
       const notice = planMode.next(mode);
       const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...before, { type: "text", text }, ...place, ...plan] };
+      return { role: "user", content: [...before, ...names, { type: "text", text }, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
@@ -173,13 +174,6 @@ function notifying(askUser: AskUser, fireHook: () => FireHook | undefined): AskU
 async function openLearner(...given: ConstructorParameters<typeof TurnLearner>): Promise<Learner> {
   const { TurnLearner } = await import("./learner.ts");
   return new TurnLearner(...given);
-}
-
-/** A session that goes on sends the tools that it began with. */
-function notInSession(tools: readonly Tool[], sent: readonly ToolSpec[]): string[] {
-  const known = new Set(sent.map((tool) => tool.name));
-  const others = tools.filter((tool) => !known.has(tool.name)).map((tool) => tool.name);
-  return others.length > 0 ? [`This session began without ${others.join(", ")}; a new one has them.`] : [];
 }
 
 /** Checked before anything is written: what is no session stays as it is. */

@@ -1,13 +1,13 @@
 import type { Argv } from "yargs";
 import { readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
-import { type GlobalArguments, globalFlags } from "../global-flags.ts";
+import { globalFlags } from "../global-flags.ts";
 
 type Run = (command: Promise<number>) => Promise<void>;
 
 const write = (text: string) => process.stdout.write(text);
 const JSON_FLAG = { type: "boolean", default: false, describe: "Print JSON" } as const;
 
-async function here(args: GlobalArguments): Promise<Surroundings> {
+async function here(args: Record<string, unknown>): Promise<Surroundings> {
   const surroundings = await readSurroundings(process.cwd(), process.env, globalFlags(args));
   for (const warning of surroundings.warnings) process.stderr.write(`${warning}\n`);
   return surroundings;

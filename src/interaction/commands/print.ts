@@ -78,7 +78,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     model: session.model(),
     cwd: process.cwd(),
     permissionMode: session.mode(),
-    tools: session.tools.map((tool) => tool.name),
+    tools: session.tools.sent.map((tool) => tool.name),
     mcpServers: session.mcpServers,
     write: (text) => output.write("stdout", text),
     note: output.note,
