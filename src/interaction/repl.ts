@@ -1,5 +1,5 @@
-import { PERMISSION_MODES } from "../protocol/permission.ts";
 import type { UserMessage } from "../protocol/message.ts";
+import { PERMISSION_MODES } from "../protocol/permission.ts";
 import { type OpenedSession, PromptRefused } from "../runtime/open-session.ts";
 import type { Key } from "./line-questions.ts";
 import type { PlainScreen } from "./plain.ts";

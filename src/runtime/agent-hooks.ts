@@ -48,7 +48,9 @@ export class AgentHooks {
     const outcome = await this.fire({ event: this.#endEvent, text, isAgain: this.#continuations > 0 }, signal);
     if (outcome.block === undefined || outcome.halt !== undefined) return undefined;
     if (this.#continuations >= MAX_CONTINUATIONS) {
-      this.#note(`A hook of ${this.#endEvent} kept the agent from ending ${MAX_CONTINUATIONS} times; it ends now. The hook's reason: ${outcome.block}`);
+      this.#note(
+        `A hook of ${this.#endEvent} kept the agent from ending ${MAX_CONTINUATIONS} times; it ends now. The hook's reason: ${outcome.block}`,
+      );
       return undefined;
     }
     this.#continuations += 1;

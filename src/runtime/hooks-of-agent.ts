@@ -44,7 +44,10 @@ export function hooksOfAgent({ hooks, subagent, ...agent }: AgentHooksRequest, {
       ask &&
       ((given, decision, signal) => {
         // Beside the question, which must not wait for it.
-        void own.fire({ event: "notification", kind: "permission", message: `${given.tool}(${given.access.subject}): ${decision.reason}` }, never);
+        void own.fire(
+          { event: "notification", kind: "permission", message: `${given.tool}(${given.access.subject}): ${decision.reason}` },
+          never,
+        );
         return ask(given, decision, signal);
       }),
     async start(isResumed) {

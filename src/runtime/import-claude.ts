@@ -73,7 +73,9 @@ async function readJson(path: string): Promise<Record<string, unknown> | undefin
     const content: unknown = JSON.parse(text);
     if (isRecord(content)) return content;
   } catch (error) {
-    throw new UserError(`${path} is no JSON: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}. Mend it, then import again.`);
+    throw new UserError(
+      `${path} is no JSON: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}. Mend it, then import again.`,
+    );
   }
   throw new UserError(`${path} is no map of settings.`);
 }

@@ -134,7 +134,15 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       ...(request.coordinator
         ? [askUserTool(screen.askUser)]
         : workTools({ web, shell, bash, mayShow, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
-      ...memberTools({ bus, self: LEAD, role: "lead", process: selfIdentity(), onStep, reviveMember: revive, fireHook: () => opened.fireHook }),
+      ...memberTools({
+        bus,
+        self: LEAD,
+        role: "lead",
+        process: selfIdentity(),
+        onStep,
+        reviveMember: revive,
+        fireHook: () => opened.fireHook,
+      }),
       agentTool(spawnOne),
       ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),
     ],
@@ -217,11 +225,15 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
-  const deaths = new DeathWatch(bus, (member) => howItEnded(member, spawn), (step) => {
-    onStep(step);
-    // Who stops on purpose fires it in its own process.
-    if (step.type === "dead") void fire({ event: "teammate_stopped", teammate: step.name, reason: step.how }, signal);
-  });
+  const deaths = new DeathWatch(
+    bus,
+    (member) => howItEnded(member, spawn),
+    (step) => {
+      onStep(step);
+      // Who stops on purpose fires it in its own process.
+      if (step.type === "dead") void fire({ event: "teammate_stopped", teammate: step.name, reason: step.how }, signal);
+    },
+  );
   try {
     await bus.presence.beat({ name: LEAD, status: "busy", at: new Date().toISOString(), spent: spent() });
     const first: AgentInput =

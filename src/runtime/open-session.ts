@@ -5,9 +5,9 @@ import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import type { UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import type { FireHook } from "../protocol/hook.ts";
 import type { SessionHeader } from "../protocol/session.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
@@ -90,10 +90,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     system: systemPrompt,
     tools: ({ shell, bash, web, mayShow, addTools }) => {
       loading = mcp.loading?.(addTools);
-      return [
-        ...workTools({ web, shell, bash, mayShow, askUser, settings: settings.tools ?? {} }),
-        ...(loading?.tools ?? []),
-      ];
+      return [...workTools({ web, shell, bash, mayShow, askUser, settings: settings.tools ?? {} }), ...(loading?.tools ?? [])];
     },
     resolve: async (call, signal) => loading?.resolve(call, signal),
     pending: async () => {

@@ -25,8 +25,8 @@ import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/wo
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { firstInput } from "./agent-memory.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
-import { memberTools } from "./member-tools.ts";
 import { goOnText } from "./go-on-text.ts";
+import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import { readSurroundings } from "./surroundings.ts";

@@ -100,7 +100,11 @@ export function createAuthorize({
     return final;
   };
 
-  async function settle({ hook: _, ...request }: PermissionRequest, asked: PermissionDecision, signal: AbortSignal): Promise<FinalDecision> {
+  async function settle(
+    { hook: _, ...request }: PermissionRequest,
+    asked: PermissionDecision,
+    signal: AbortSignal,
+  ): Promise<FinalDecision> {
     const hooked = await beforeAsk?.(request, asked, signal);
     if (hooked?.decision === "deny") return { ...asked, decision: "deny", sticky: false, layer: "hook", reason: hooked.reason };
     if (hooked?.decision === "allow" && isOfMode(asked)) return { ...asked, decision: "allow", layer: "hook", reason: hooked.reason };

@@ -191,7 +191,8 @@ async function reportIdle(end: LoopComplete, announced: { text: string }, option
   if (commits.length === 0 && text === announced.text && announced.text !== "") return;
   announced.text = text;
   const own = (await options.bus.tasks.list()).filter((task) => task.status === "in_progress" && task.owner === options.self);
-  const reason = end.reason === "error" ? "failed" : end.reason === "budget" || end.reason === "hook" ? "blocked" : own.length > 0 ? "waiting" : "done";
+  const reason =
+    end.reason === "error" ? "failed" : end.reason === "budget" || end.reason === "hook" ? "blocked" : own.length > 0 ? "waiting" : "done";
   await options.bus.mailbox.send(LEAD, { type: "idle_notification", reason, lastText: text, commits });
 }
 

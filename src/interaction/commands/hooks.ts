@@ -19,7 +19,14 @@ export async function listHooks(surroundings: Surroundings, { json }: { json: bo
   return problems.length === 0 ? 0 : 1;
 }
 
-export type TestArguments = { event: string; tool?: string | undefined; input?: string | undefined; fields?: string | undefined; dryRun: boolean; json: boolean };
+export type TestArguments = {
+  event: string;
+  tool?: string | undefined;
+  input?: string | undefined;
+  fields?: string | undefined;
+  dryRun: boolean;
+  json: boolean;
+};
 
 /** Fires one event with a sample of what it carries. Exit code 1 when a hook refuses it. */
 export async function testHook(surroundings: Surroundings, args: TestArguments, write: Output): Promise<number> {
@@ -34,7 +41,9 @@ export async function testHook(surroundings: Surroundings, args: TestArguments, 
   if (args.json) write(`${JSON.stringify(tested)}\n`);
   else {
     const lines = [
-      ...(meant.length === 0 ? [`No hook is meant by this ${tested.event}.`] : [args.dryRun ? "Would run:" : "Ran:", ...meant.map((hook) => `  ${hookLine(hook)}`)]),
+      ...(meant.length === 0
+        ? [`No hook is meant by this ${tested.event}.`]
+        : [args.dryRun ? "Would run:" : "Ran:", ...meant.map((hook) => `  ${hookLine(hook)}`)]),
       ...(outcome ? outcomeLines(tested.event, outcome) : []),
       ...notes,
       ...problems,
@@ -46,10 +55,15 @@ export async function testHook(surroundings: Surroundings, args: TestArguments, 
 }
 
 /** Hooks and permission rules of Claude Code's settings into ours. */
-export async function importCommand(surroundings: Surroundings, { dryRun, json }: { dryRun: boolean; json: boolean }, write: Output): Promise<number> {
+export async function importCommand(
+  surroundings: Surroundings,
+  { dryRun, json }: { dryRun: boolean; json: boolean },
+  write: Output,
+): Promise<number> {
   const files = await importClaude(surroundings, { dryRun });
   if (json) write(`${JSON.stringify({ dryRun, files })}\n`);
-  else if (files.length === 0) write("There are no settings of Claude Code here: no .claude/settings.json, no .claude/settings.local.json, none in your home.\n");
+  else if (files.length === 0)
+    write("There are no settings of Claude Code here: no .claude/settings.json, no .claude/settings.local.json, none in your home.\n");
   else {
     for (const { from, to, hooks, rules, added, left } of files) {
       write(`${from}: ${hooks} hooks, ${rules} rules; ${added} ${dryRun ? "would be" : "were"} added to ${to}.\n`);

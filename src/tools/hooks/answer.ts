@@ -57,7 +57,11 @@ function fromObject(answer: Record<string, unknown>, event: HookEvent): HookAnsw
   if (systemMessage !== undefined) remarks.push(systemMessage);
   const reason =
     text(special.permissionDecisionReason, "permissionDecisionReason") ?? text(asked.message, "message") ?? text(answer.reason, "reason");
-  const contexts = [text(special.additionalContext, "additionalContext"), text(answer.additionalContext, "additionalContext"), text(answer.context, "context")];
+  const contexts = [
+    text(special.additionalContext, "additionalContext"),
+    text(answer.additionalContext, "additionalContext"),
+    text(answer.context, "context"),
+  ];
   const context = contexts.filter((one) => one !== undefined).join("\n");
   const outcome: HookAnswer = { remarks };
   if (context !== "") outcome.context = context;

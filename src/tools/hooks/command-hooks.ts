@@ -93,7 +93,12 @@ export class CommandHooks {
     this.#pipes.close();
   }
 
-  async #start({ command, payload, variables, folders }: CommandRequest, own: string, capture: Capture, streams: Socket[]): Promise<ChildProcess> {
+  async #start(
+    { command, payload, variables, folders }: CommandRequest,
+    own: string,
+    capture: Capture,
+    streams: Socket[],
+  ): Promise<ChildProcess> {
     const outputs = [await this.#pipes.take(), await this.#pipes.take()];
     for (const [index, pipe] of outputs.entries()) {
       if (!pipe) continue;

@@ -4,12 +4,22 @@ import { matchesGlob } from "./glob.ts";
 import { type Comparison, type Expression, parseExpression } from "./parse-condition.ts";
 
 /** What a condition may ask for, by the names of FIELDS; `paths` are absolute, `roots` what they may be written relative to. */
-export type Facts = { values: Readonly<Record<string, unknown>>; input: unknown; paths: readonly string[]; roots: readonly string[]; home: string };
+export type Facts = {
+  values: Readonly<Record<string, unknown>>;
+  input: unknown;
+  paths: readonly string[];
+  roots: readonly string[];
+  home: string;
+};
 
 /** A regular expression did not come to its end: whether the condition holds can't be told. */
 export class Undecided extends Error {}
 
-export type Condition = { text: string; expression: Expression; /** Said where the hook is read; the hook works all the same. */ doubts: string[] };
+export type Condition = {
+  text: string;
+  expression: Expression /** Said where the hook is read; the hook works all the same. */;
+  doubts: string[];
+};
 
 const MATCH_MS = 100;
 /** Names by which an expression may mean a tool. */

@@ -5,7 +5,7 @@ import { plainText } from "../bash/plain-text.ts";
 import type { HookAnswer } from "./answer.ts";
 import { CommandHooks } from "./command-hooks.ts";
 import { holds, Undecided } from "./condition.ts";
-import { type Ground, factsOf } from "./payload.ts";
+import { factsOf, type Ground } from "./payload.ts";
 import { canBlock, type HookMeans, runHook } from "./run-hook.ts";
 import type { Hook } from "./schema.ts";
 
@@ -92,7 +92,12 @@ function applies(hook: Hook, event: HookEvent, agent: HookAgent, { ground, note 
 }
 
 /** Remarks are told; what the model will read can't speak as the system. */
-function settled(hook: Hook, event: HookEvent, { remarks, isBroken, ...outcome }: HookAnswer, { note, maskSecrets }: HookParts): HookAnswer {
+function settled(
+  hook: Hook,
+  event: HookEvent,
+  { remarks, isBroken, ...outcome }: HookAnswer,
+  { note, maskSecrets }: HookParts,
+): HookAnswer {
   const safe = (text: string) => escapeSystemTags(shortened(maskSecrets(plainText(text))));
   for (const remark of remarks) {
     const words = oneLine(maskSecrets(plainText(remark)));
@@ -101,7 +106,8 @@ function settled(hook: Hook, event: HookEvent, { remarks, isBroken, ...outcome }
   const { block, context } = outcome;
   const isTooLate = event.event === "post_tool_use" || event.event === "post_tool_failure";
   const said = [context, isTooLate ? block : undefined].filter((text) => text !== undefined && text !== "").join("\n");
-  if (block !== undefined && !canBlock(event)) note(`${nameOf(hook)}: it refuses, which has no effect here: ${oneLine(maskSecrets(plainText(block)))}`);
+  if (block !== undefined && !canBlock(event))
+    note(`${nameOf(hook)}: it refuses, which has no effect here: ${oneLine(maskSecrets(plainText(block)))}`);
   const { block: _block, context: _context, ...rest } = outcome;
   return {
     ...rest,
@@ -137,9 +143,14 @@ function nameOf({ place, event }: Hook): string {
 }
 
 function shortened(text: string): string {
-  return text.length <= MAX_WORDS ? text : `${text.slice(0, MAX_WORDS)}\n[${text.length - MAX_WORDS} more characters of the hook are left out]`;
+  return text.length <= MAX_WORDS
+    ? text
+    : `${text.slice(0, MAX_WORDS)}\n[${text.length - MAX_WORDS} more characters of the hook are left out]`;
 }
 
 function oneLine(text: string): string {
-  return text.trim().replaceAll(/\s*\n\s*/g, " ").slice(0, MAX_REMARK);
+  return text
+    .trim()
+    .replaceAll(/\s*\n\s*/g, " ")
+    .slice(0, MAX_REMARK);
 }

@@ -20,7 +20,8 @@ export function hooksFromClaude(hooks: unknown): Converted {
       converted.left.push(`hooks.${name}: there is no such event here`);
       continue;
     }
-    for (const [index, group] of (Array.isArray(groups) ? groups : [groups]).entries()) takeGroup(group, event, `hooks.${name}[${index}]`, converted);
+    for (const [index, group] of (Array.isArray(groups) ? groups : [groups]).entries())
+      takeGroup(group, event, `hooks.${name}[${index}]`, converted);
   }
   return converted;
 }
@@ -56,12 +57,18 @@ function actionOf(hook: unknown): Record<string, unknown> | string {
     case "command":
       return typeof command === "string" && command.trim() !== "" ? { type, command, ...common } : "it has no command";
     case "http":
-      return typeof url === "string" ? { type, url, ...(isRecord(headers) ? { headers: braced(headers) } : {}), ...common } : "it has no url";
+      return typeof url === "string"
+        ? { type, url, ...(isRecord(headers) ? { headers: braced(headers) } : {}), ...common }
+        : "it has no url";
     case "prompt":
     case "agent":
       // A model judges the event: here that is a sub-agent, which reads the event behind its prompt.
       if (typeof prompt !== "string") return "it has no prompt";
-      return { type: "agent", prompt: `${prompt.replaceAll("$ARGUMENTS", "").trim()}\nAnswer with {"decision": "block", "reason": "…"} to refuse.`, ...common };
+      return {
+        type: "agent",
+        prompt: `${prompt.replaceAll("$ARGUMENTS", "").trim()}\nAnswer with {"decision": "block", "reason": "…"} to refuse.`,
+        ...common,
+      };
     default:
       return `there is no action "${String(type)}" here`;
   }
@@ -69,7 +76,10 @@ function actionOf(hook: unknown): Record<string, unknown> | string {
 
 function braced(headers: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_, one, other) => `\${${one ?? other}}`) : value]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_, one, other) => `\${${one ?? other}}`) : value,
+    ]),
   );
 }
 

@@ -36,7 +36,12 @@ function wildcard(text: string, pattern: string): boolean {
 }
 
 /** Goes back to the last `many` only, so nothing is tried twice. */
-function sequence<Item>(items: readonly Item[], pattern: readonly Item[], many: Item, isSame: (item: Item, wanted: Item) => boolean): boolean {
+function sequence<Item>(
+  items: readonly Item[],
+  pattern: readonly Item[],
+  many: Item,
+  isSame: (item: Item, wanted: Item) => boolean,
+): boolean {
   let at = 0;
   let wanted = 0;
   let lastMany = -1;

@@ -42,9 +42,15 @@ export function payloadOf(event: HookEvent, agent: HookAgent): Record<string, un
 }
 
 function wordsOf(event: HookEvent): Record<string, unknown> {
-  const fields = Object.entries(event).map(([key, value]): [string, unknown] => [key.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`), value]);
+  const fields = Object.entries(event).map(([key, value]): [string, unknown] => [
+    key.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`),
+    value,
+  ]);
   return Object.fromEntries(
-    fields.map(([key, value]) => [key, key === "result" && "result" in event ? { text: cut(resultText(event.result)), is_error: event.result.isError ?? false } : cut(value)]),
+    fields.map(([key, value]) => [
+      key,
+      key === "result" && "result" in event ? { text: cut(resultText(event.result)), is_error: event.result.isError ?? false } : cut(value),
+    ]),
   );
 }
 
@@ -53,7 +59,10 @@ function claudeWords(event: HookEvent): Record<string, unknown> {
     case "pre_tool_use":
       return claudeCall(event.tool, event.input, event.callId);
     case "post_tool_use":
-      return { ...claudeCall(event.tool, event.input, event.callId), tool_response: { content: cut(resultText(event.result)), success: true } };
+      return {
+        ...claudeCall(event.tool, event.input, event.callId),
+        tool_response: { content: cut(resultText(event.result)), success: true },
+      };
     case "post_tool_failure":
       return { ...claudeCall(event.tool, event.input, event.callId), error: cut(resultText(event.result)) };
     case "stop":

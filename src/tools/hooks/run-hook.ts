@@ -74,7 +74,9 @@ function answerOf({ end, stdout, stderr }: RanCommand, event: HookEvent, timeout
 /** Exit code 2: the reason is on standard error, or in an answer beside it. */
 function refusal(stdout: string, stderr: string, event: HookEvent): HookAnswer {
   const answer = readAnswer(stdout, event);
-  const reason = [stderr.trim(), answer.block, answer.reason, answer.context, stdout.trim()].find((text) => text !== undefined && text !== "");
+  const reason = [stderr.trim(), answer.block, answer.reason, answer.context, stdout.trim()].find(
+    (text) => text !== undefined && text !== "",
+  );
   return { remarks: answer.remarks, ...(answer.halt === undefined ? {} : { halt: answer.halt }), block: reason ?? "It gave no reason." };
 }
 
@@ -98,7 +100,10 @@ function isSilent({ remarks, ...outcome }: HookAnswer): boolean {
 
 /** Words for a model: here a variable is put into the text. One without a value stays as it is written. */
 function filled(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (whole, braced: string | undefined, bare: string | undefined) => variables[braced ?? bare ?? ""] ?? whole);
+  return text.replaceAll(
+    /\$(?:\{(\w+)\}|(\w+))/g,
+    (whole, braced: string | undefined, bare: string | undefined) => variables[braced ?? bare ?? ""] ?? whole,
+  );
 }
 
 function firstLine(text: string): string {

@@ -68,7 +68,9 @@ export function readHooks(text: string, file: string, level: HookLevel): ReadHoo
   if (!Array.isArray(entries))
     return {
       hooks: [],
-      problems: [`${placeOf()}: "hooks" is not a list. Each hook is {event, if, action}; what Claude Code has is taken over by: roocode import claude`],
+      problems: [
+        `${placeOf()}: "hooks" is not a list. Each hook is {event, if, action}; what Claude Code has is taken over by: roocode import claude`,
+      ],
     };
   const hooks: Hook[] = [];
   const problems: string[] = [];
@@ -80,7 +82,9 @@ export function readHooks(text: string, file: string, level: HookLevel): ReadHoo
       for (const doubt of read.hook.condition?.doubts ?? []) problems.push(`${placeOf(index, "if")}: hooks[${index}].if: ${doubt}.`);
     } else
       for (const { path, message } of read.problems)
-        problems.push(`${placeOf(index, ...path)}: ${["hooks[", index, "]", ...path.map((key) => `.${String(key)}`)].join("")}: ${message}. This hook is off.`);
+        problems.push(
+          `${placeOf(index, ...path)}: ${["hooks[", index, "]", ...path.map((key) => `.${String(key)}`)].join("")}: ${message}. This hook is off.`,
+        );
   }
   return { hooks, problems };
 }
@@ -89,7 +93,8 @@ type Read = { hook: Omit<Hook, "level" | "place" | "raw"> } | { problems: { path
 
 function readEntry(raw: unknown): Read {
   const parsed = Entry.safeParse(raw);
-  const eventProblem = isRecord(raw) && typeof raw.event === "string" && eventNamed(raw.event) === undefined ? unknownEvent(raw.event) : undefined;
+  const eventProblem =
+    isRecord(raw) && typeof raw.event === "string" && eventNamed(raw.event) === undefined ? unknownEvent(raw.event) : undefined;
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ path, message: words(message) }));
     return { problems: eventProblem === undefined ? problems : [{ path: ["event"], message: eventProblem }, ...problems] };
