@@ -1,7 +1,12 @@
-import { adviceOf } from "../protocol/hook.ts";
+import { adviceOf, type HookAgent, type Hooks } from "../protocol/hook.ts";
 import type { AskHuman, BeforeAsk } from "../protocol/permission.ts";
 import { AgentHooks } from "./agent-hooks.ts";
-import type { AgentHooksRequest, AgentRequest } from "./open-agent.ts";
+
+/** Of a sub-agent, the prompt that it was started with. */
+export type AgentHooksRequest = Pick<HookAgent, "agentType" | "team" | "worktree" | "task" | "isOfHook"> & {
+  hooks: Hooks;
+  subagent?: { prompt: string };
+};
 
 export type HooksOfAgent = {
   own: AgentHooks;
@@ -14,7 +19,7 @@ export type HooksOfAgent = {
 };
 
 type Parts = {
-  request: Pick<AgentRequest, "name" | "sessionId" | "sessionPath" | "mode">;
+  request: { name: string; sessionId: string; sessionPath: string; mode: () => string };
   shell: { cwd: string };
   note: (text: string) => void;
 };

@@ -9,7 +9,7 @@ import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
-import type { FireHook, HookAgent, Hooks } from "../protocol/hook.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
 import { secretMasker } from "../safety/secrets.ts";
@@ -20,6 +20,7 @@ import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { AgentTools } from "./agent-tools.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
+import type { AgentHooksRequest } from "./hooks-of-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
@@ -75,11 +76,6 @@ export type AgentRequest = {
   onNotice?: (text: string) => void;
   /** Told when the session can't be saved, and what of it was not; standard error unless given. */
   onProblem?: OnProblem | undefined;
-};
-
-export type AgentHooksRequest = Pick<HookAgent, "agentType" | "team" | "worktree" | "task" | "isOfHook"> & {
-  hooks: Hooks;
-  subagent?: { prompt: string };
 };
 
 export type OpenedAgent = AsyncDisposable & {

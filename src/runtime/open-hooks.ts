@@ -35,6 +35,6 @@ export async function openHooks(surroundings: Surroundings, note: (text: string)
   };
 }
 
-export function hasHooks({ settings, projectWish }: Surroundings): boolean {
+function hasHooks({ settings, projectWish }: Surroundings): boolean {
   return settings.hooks !== undefined || projectWish.hooks.length > 0;
 }

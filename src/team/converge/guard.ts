@@ -12,7 +12,7 @@ export type Candidate = { name: string; branch: string; tip: string };
 export type Refusal = { kind: "conflict" | "gate" | "refused"; reason: string };
 
 /** A merge of a member's branch that stands in the integration worktree. */
-export type MemberMerge = { teammate: string; branch: string; commit: string; worktree: string };
+type MemberMerge = { teammate: string; branch: string; commit: string; worktree: string };
 export type MergeHooks = {
   /** A reason why it must be taken back, or undefined. */
   beforeMerge?: ((merge: MemberMerge) => Promise<string | undefined>) | undefined;

@@ -22,7 +22,7 @@ export type CommandRequest = {
   folders: readonly string[];
   timeoutMs: number;
 };
-export type CommandEnd =
+type CommandEnd =
   | { type: "exit"; code: number }
   | { type: "signal"; name: string }
   | { type: "timeout" | "flood" | "interrupted" }

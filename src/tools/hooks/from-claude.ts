@@ -4,7 +4,7 @@ import { toolsNamed } from "../../protocol/tool-names.ts";
 import { EVENTS, eventNamed } from "./events.ts";
 
 /** An entry as it is written into our settings. */
-export type HookEntry = { event: HookEventName; if?: string; action: Record<string, unknown> };
+type HookEntry = { event: HookEventName; if?: string; action: Record<string, unknown> };
 export type Converted = { entries: HookEntry[]; left: string[] };
 /** A condition, none, or why there is no such thing here. */
 type Matched = { condition?: string } | { left: string };

@@ -1,5 +1,5 @@
 /** Fields that a condition may ask for, beside `path` and `input.…`. An event that has no such field has no value there. */
-export const FIELDS = [
+const FIELDS = [
   ...["event", "tool", "command", "prompt", "agent", "agent_type", "team", "task", "worktree", "cwd", "mode", "source"],
   ...["kind", "from", "text", "trigger", "reason", "subject", "teammate", "branch"],
 ] as const;
@@ -78,7 +78,7 @@ export function parseExpression(text: string): Expression {
       case "==":
       case "!=":
         take();
-        return { type: "comparison", field, operator: sign.text, value: valueOf(take()) };
+        return { type: "comparison", field, operator: sign.text, value: literalOf(take()) };
       case "=~":
       case "!~":
         take();
@@ -125,7 +125,7 @@ function fieldNamed(name: string): string {
   throw new Error(`there is no field "${name}". Fields: path, input.NAME, ${FIELDS.join(", ")}`);
 }
 
-function valueOf(token: Token): string | number | boolean {
+function literalOf(token: Token): string | number | boolean {
   if (token.type === "text") return token.text;
   if (token.type === "number") return Number(token.text);
   if (token.type === "word" && (token.text === "true" || token.text === "false")) return token.text === "true";

@@ -6,7 +6,7 @@ import { type Condition, readCondition } from "./condition.ts";
 import { EVENT_NAMES, eventNamed } from "./events.ts";
 
 export type HookLevel = "user" | "project" | "local";
-export type HookAction =
+type HookAction =
   | { type: "command"; command: string }
   | { type: "prompt"; prompt: string }
   | { type: "http"; url: string; headers: Record<string, string> }
