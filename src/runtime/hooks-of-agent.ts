@@ -6,6 +6,8 @@ import { AgentHooks } from "./agent-hooks.ts";
 export type AgentHooksRequest = Pick<HookAgent, "agentType" | "team" | "worktree" | "task" | "isOfHook"> & {
   hooks: Hooks;
   subagent?: { prompt: string };
+  /** Ends the wait for hooks of the start: no turn is there yet that could be interrupted. */
+  interrupt?: AbortSignal | undefined;
 };
 
 export type HooksOfAgent = {
@@ -25,7 +27,7 @@ type Parts = {
 };
 
 /** The process's hooks in the name of one conversation, at the places that runtime knows: its start and end, and questions to the person. */
-export function hooksOfAgent({ hooks, subagent, ...agent }: AgentHooksRequest, { request, shell, note }: Parts): HooksOfAgent {
+export function hooksOfAgent({ hooks, subagent, interrupt, ...agent }: AgentHooksRequest, { request, shell, note }: Parts): HooksOfAgent {
   const never = new AbortController().signal;
   const own = new AgentHooks(
     hooks.of({
@@ -56,8 +58,8 @@ export function hooksOfAgent({ hooks, subagent, ...agent }: AgentHooksRequest, {
         return ask(given, decision, signal);
       }),
     async start(isResumed) {
-      if (subagent) await own.fire({ event: "subagent_start", prompt: subagent.prompt }, never);
-      else await own.fire({ event: "session_start", source: isResumed ? "resume" : "new" }, never);
+      if (subagent) await own.fire({ event: "subagent_start", prompt: subagent.prompt }, interrupt ?? never);
+      else await own.fire({ event: "session_start", source: isResumed ? "resume" : "new" }, interrupt ?? never);
     },
     async end(turns) {
       if (!subagent) await own.fire({ event: "session_end", turns }, never);

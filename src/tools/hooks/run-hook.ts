@@ -28,8 +28,7 @@ export async function runHook(hook: Hook, event: HookEvent, agent: HookAgent, me
     case "command": {
       const { variables, tooLong } = variablesOf(event, agent, ground);
       // A check that looks at the variable would find nothing in it to refuse.
-      if (tooLong.length > 0 && isGate(hook, event))
-        return refused(`${tooLong.join(", ")} can't be handed to it: too long`);
+      if (tooLong.length > 0 && isGate(hook, event)) return refused(`${tooLong.join(", ")} can't be handed to it: too long`);
       const folders = [agent.cwd(), ground.root, ground.projectRoot];
       const ran = await means.commands.run({ command: action.command, payload: payload(), variables, folders, timeoutMs }, signal);
       return answerOf(ran, event, hook);
