@@ -356,3 +356,14 @@ test("a session that is ended while a hook runs ends at once, and with all that 
     expect(await exists(join(home.repo, "a.txt")), event).toBe(event === "stop");
   }
 });
+
+test("many hooks of one event run beside each other without a word about it", async () => {
+  await using model = await fakeModel(() => ({ text: "Done." }));
+  await using home = await testHome(FILES);
+  await hooks(
+    home,
+    Array.from({ length: 20 }, () => ({ event: "session_start", action: command('echo x >> "$HOME/runs"') })),
+  );
+  expect(await print(home, model)).toMatchObject({ code: 0, stdout: "Done.\n", stderr: "" });
+  expect(await readFile(join(home.home, "runs"), "utf8")).toBe("x\n".repeat(20));
+});
