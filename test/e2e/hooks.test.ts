@@ -75,6 +75,31 @@ test("K-03: what a hook allows passes the mode's question, but no deny rule, no 
   expect(await exists(join(home.repo, "made"))).toBe(true);
 });
 
+test("permission_request: a hook answers where nobody is there, but no sticky question, and nothing that is not asked", async () => {
+  const bash = (text: string) => ({ calls: [{ name: "Bash", input: { command: text } }] });
+  await using model = await fakeModel(
+    inOrder(bash("touch made"), bash("touch refused"), bash("git push --force origin main"), bash("ls"), { text: "Done." }),
+  );
+  await using home = await testHome(FILES);
+  await hooks(home, [
+    { event: "permission_request", action: command(`cat >> "$HOME/asked"; echo >> "$HOME/asked"; echo '{"decision":"allow"}'`) },
+    { event: "permission_request", if: 'subject == "touch refused"', action: command("echo 'not this' >&2; exit 2") },
+  ]);
+  const file = join(home.data, "config.yaml");
+  await writeFile(file, `${await readFile(file, "utf8")}sandbox: off\n`);
+  const run = await print(home, model, "--permission-mode", "default", "--output-format", "json");
+  const denied = JSON.parse(run.stdout).permission_denials.map(({ tool_input }: { tool_input: { command: string } }) => tool_input.command);
+  expect(denied).toEqual(["touch refused", "git push --force origin main"]);
+  expect(told(model)).toContain("not this");
+  expect(await exists(join(home.repo, "made"))).toBe(true);
+  const asked = (await readFile(join(home.home, "asked"), "utf8")).trim().split("\n");
+  expect(asked.map((line) => JSON.parse(line)).map(({ subject, is_sticky }) => [subject, is_sticky])).toEqual([
+    ["touch made", false],
+    ["touch refused", false],
+    ["git push --force origin main", true],
+  ]);
+});
+
 test("K-05: hooks that hang or leave something running are ended with it, the person is told which, and the work goes on", async () => {
   await using model = await fakeModel(inOrder(write("a.txt", "x"), { text: "Done." }));
   await using home = await testHome(FILES);
