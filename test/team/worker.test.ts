@@ -16,7 +16,6 @@ async function untilIdle(beforeIdle: (text: string, isAgain: boolean) => Promise
   const bus = memory.open({ name: "alice", epoch: 1 }, selfIdentity());
   const given: string[] = [];
   const agent: Agent = {
-    history: [],
     async *run({ message }: AgentInput) {
       given.push(message ? messageText(message) : "");
       yield { type: "loop_complete", reason, text: "Done.", turns: 1, usage: NO_USAGE };

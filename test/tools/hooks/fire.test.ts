@@ -62,7 +62,6 @@ async function server(replies: Readonly<Record<string, { status?: number; header
 test("http: the event is posted with headers from the environment, and the reply's body is the answer", async () => {
   await using site = await server({ "/no": { body: '{"decision": "deny", "reason": "not that"}' } });
   await using hooks = await opened(
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how it is written in a settings file.
     [{ event: "pre_tool_use", action: { type: "http", url: site.url("/no"), headers: { authorization: "Bearer ${TOKEN}" } } }],
     { env: { TOKEN: "t0" } },
   );
@@ -88,7 +87,6 @@ test("http: an error, a redirect, a missing variable, a flood and a server that 
   const urls = [site.url("/500"), site.url("/away"), site.url("/flood"), gone.url("/")];
   await using hooks = await opened([
     ...urls.map((url) => ({ event: "pre_tool_use", action: { type: "http", url } })),
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how it is written in a settings file.
     { event: "pre_tool_use", action: { type: "http", url: site.url("/never"), headers: { x: "${NOT_SET}" } } },
   ]);
   expect(await hooks.fire(CALL)).toEqual({});
