@@ -1,11 +1,14 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { exists } from "../../src/platform/files.ts";
+import { exists, readTextOrUndefined } from "../../src/platform/files.ts";
 import { processesWithEnvironment } from "../../src/platform/process-tree.ts";
+import { eventually } from "../support/eventually.ts";
 import { type FakeModel, fakeModel, inOrder } from "../support/fake-model.ts";
 import { type Finished, type TestHome, testHome } from "../support/home.ts";
+import { tmuxDescribe } from "../support/in-tmux.ts";
 import { planFor } from "../support/plan-for.ts";
+import { openRepl } from "../support/repl.ts";
 
 const FILES = { "f.txt": "one\n", "g.txt": "two\n" };
 
@@ -243,6 +246,46 @@ test("a stop hook that refuses makes the agent go on with the reason, and one th
   expect(told(model)).toContain("tests are red");
   expect(model.requests).toHaveLength(9);
   expect(run.stderr).toMatch(/kept the agent from ending 8 times; it ends now/);
+});
+
+test("notification: without a person nobody is waited for, so a question of the model fires none", async () => {
+  await using model = await fakeModel(inOrder({ calls: [{ name: "AskUserQuestion", input: { question: "Which?" } }] }, { text: "Done." }));
+  await using home = await testHome(FILES);
+  await hooks(home, [
+    { event: "notification", action: command('touch "$HOME/notified"') },
+    { event: "post_tool_failure", action: command('touch "$HOME/failed"') },
+  ]);
+  await print(home, model);
+  expect(await exists(join(home.home, "failed"))).toBe(true);
+  expect(await exists(join(home.home, "notified"))).toBe(false);
+});
+
+tmuxDescribe("in the REPL", { timeout: 90_000 }, () => {
+  test("notification: hooks hear of a question of the model and of one for permission, each while it waits", async () => {
+    await using repl = await openRepl(
+      inOrder(
+        { calls: [{ name: "AskUserQuestion", input: { question: "Which one?" } }] },
+        { calls: [{ name: "WriteFile", input: { path: "a.txt", content: "x" } }] },
+        { text: "Done." },
+      ),
+      {
+        prepare: (home) =>
+          hooks(home, [
+            { event: "notification", if: 'kind == "question"', action: command('cat > "$HOME/question"') },
+            { event: "notification", if: 'kind == "permission"', action: command('cat > "$HOME/permission"') },
+          ]),
+      },
+    );
+    const heard = async (name: string) => JSON.parse((await readTextOrUndefined(join(repl.home.home, name))) || "{}");
+    await repl.type("begin");
+    await eventually(async () => (await heard("question")).message === "Which one?");
+    await repl.type("the first");
+    await eventually(async () => /^WriteFile\(a\.txt\)/.test((await heard("permission")).message));
+    await repl.key("Escape");
+    await repl.prompt();
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+  });
 });
 
 test("a hook can end the run between two model calls", async () => {
