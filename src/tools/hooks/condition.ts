@@ -1,5 +1,5 @@
 import picomatch from "picomatch";
-import { toolsNamed } from "../../protocol/tool-names.ts";
+import { foreignNames, toolsNamed } from "../../protocol/tool-names.ts";
 import { underClock } from "../search/under-clock.ts";
 import { type Comparison, type Expression, parseExpression } from "./parse-condition.ts";
 
@@ -23,8 +23,6 @@ export type Condition = {
 };
 
 const MATCH_MS = 100;
-/** Names by which an expression may mean a tool. */
-const FOREIGN_NAMES = ["Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Task", "Skill", "TodoWrite", "KillShell"];
 
 /** Throws an Error that says what is wrong and where. */
 export function readCondition(text: string): Condition {
@@ -108,9 +106,9 @@ function purposeOf({ values }: Facts): "grant" | "deny" {
   return values.event === "pre_tool_use" || values.event === "permission_request" ? "deny" : "grant";
 }
 
+/** Names by which an expression may mean a tool. */
 function withForeign(names: readonly string[], facts: Facts): string[] {
-  const others = FOREIGN_NAMES.filter((foreign) => names.some((name) => toolsNamed(foreign, purposeOf(facts))?.includes(name)));
-  return [...names, ...others];
+  return [...names, ...foreignNames(names, purposeOf(facts))];
 }
 
 /** As Glob and Grep read one; without a slash it is about the last part. A line feed in a path is a character like any other. */
