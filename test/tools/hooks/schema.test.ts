@@ -28,7 +28,10 @@ test("no hook is taken from a file that does not parse, or that has no list of t
   expect(read(`hooks: [${HOOK}]\nmodel: [\n`)).toEqual({ hooks: [], problems: [] });
   expect(read("model: x\n")).toEqual({ hooks: [], problems: [] });
   expect(read("hooks:\n")).toEqual({ hooks: [], problems: [] });
-  expect(read("model: x\nhooks: {Stop: []}\n")).toEqual({ hooks: [], problems: [expect.stringMatching(/^c\.yaml:2: "hooks" is not a list/)] });
+  expect(read("model: x\nhooks: {Stop: []}\n")).toEqual({
+    hooks: [],
+    problems: [expect.stringMatching(/^c\.yaml:2: "hooks" is not a list/)],
+  });
 });
 
 test.each([
