@@ -1,11 +1,11 @@
+import { UserError } from "../protocol/errors.ts";
 import type { HookAgent, HookEvent, HookEventName, HookOutcome } from "../protocol/hook.ts";
 import { isRecord } from "../protocol/record.ts";
 import { errorResult, textResult } from "../protocol/tool.ts";
 import { maskSecrets } from "../safety/secrets.ts";
-import { holds } from "../tools/hooks/condition.ts";
 import { EVENTS, eventNamed } from "../tools/hooks/events.ts";
-import { runningHooks } from "../tools/hooks/fire.ts";
-import { factsOf } from "../tools/hooks/payload.ts";
+import { applies, runningHooks } from "../tools/hooks/fire.ts";
+import type { factsOf } from "../tools/hooks/payload.ts";
 import type { Hook } from "../tools/hooks/schema.ts";
 import { type ShownHook, shown } from "./hook-report.ts";
 import { hooksInForce } from "./hooks-in-force.ts";
@@ -20,7 +20,12 @@ export async function testHooks(
 ): Promise<HookTest | undefined> {
   const wanted = eventNamed(name);
   if (wanted === undefined) return undefined;
-  const event = { ...sampleEvent(wanted), ...fields } satisfies HookEvent;
+  const sample = sampleEvent(wanted);
+  for (const [field, value] of Object.entries(sample))
+    if (field in fields && field !== "input" && typeof fields[field] !== typeof value)
+      throw new UserError(`"${field}" of a ${wanted} is a ${typeof value}, not ${JSON.stringify(fields[field])}.`);
+  const { event: _, ...given } = fields;
+  const event = { ...sample, ...given } satisfies HookEvent;
   const { hooks, problems } = await hooksInForce(surroundings);
   const { home, projectRoot, root, env, cwd } = surroundings;
   const ground = { home, projectRoot, root };
@@ -34,7 +39,7 @@ export async function testHooks(
 }
 
 function isMeant(hook: Hook, event: HookEvent, agent: HookAgent, ground: Parameters<typeof factsOf>[2]): boolean {
-  return hook.condition === undefined || holds(hook.condition.expression, factsOf(event, agent, ground));
+  return applies(hook, event, agent, { ground, note: () => undefined });
 }
 
 /** What comes of an outcome, in words. */

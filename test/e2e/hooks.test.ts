@@ -37,7 +37,11 @@ test("K-01: a shell profile that prints does not hide a hook's answer, and of a 
   for (const name of [".bashrc", ".profile", ".bash_profile"]) await writeFile(join(home.home, name), "echo ready\n");
   await hooks(home, [
     { event: "pre_tool_use", if: 'path matches "a.txt"', action: command(`echo '{"decision":"deny","reason":"no"}'`) },
-    { event: "PreToolUse", if: 'path matches "b.txt"', action: command(`echo ready; echo '{"decision":"deny","reason":"not b"}'`) },
+    {
+      event: "PreToolUse",
+      if: 'path matches "b.txt"',
+      action: command(`echo ready; echo '{"decision":"deny","reason":"not b"}'; echo bye`),
+    },
   ]);
   const run = await print(home, model, "--output-format", "json");
   expect(JSON.parse(run.stdout).permission_denials).toHaveLength(2);
@@ -165,6 +169,7 @@ test("hooks that flood, die by a signal, fail or answer nonsense are one line ea
     { event: "pre_tool_use", action: command("echo broken >&2; exit 3") },
     { event: "pre_tool_use", action: command("echo '{not json'") },
     { event: "pre_tool_use", action: command(`echo '{"decision":"maybe"}'`) },
+    { event: "pre_tool_use", action: command("echo ready; echo '{\"decision\": deny}'; echo bye") },
     { event: "pre_tool_use", action: command("exec 0<&-; true") },
   ]);
   const run = await print(home, model);
@@ -180,6 +185,7 @@ test("hooks that flood, die by a signal, fail or answer nonsense are one line ea
     "it failed with exit code 3: broken. It counts as no answer.",
     "its answer begins like JSON and is none: {not json. It counts as no answer.",
     'the decision "maybe" of its answer is none of allow, ask, deny and block; it is ignored.',
+    'its answer begins like JSON and is none: ready {"decision": deny} bye. It counts as no answer.',
   ]);
 });
 
@@ -375,4 +381,48 @@ test("teammates, lead and merges fire hooks that know the team; one that refuses
   expectOne("team_converged", { merged: ["bob"], unmerged: ["alice"] });
   expect(JSON.stringify(model.requests.map(({ steps }) => steps))).toContain("is not completed: a hook refused it. not yet");
   expect(run.stdout + run.stderr).toMatch(/look again/);
+});
+
+test("a hook before a call that could not be started, or not be told the command, denies it: the agent could bring that about", async () => {
+  const long = `touch made # ${"x".repeat(120_000)}`;
+  await using model = await fakeModel(
+    inOrder({ calls: [{ name: "Bash", input: { command: long } }] }, write("a.txt", "x"), { text: "Done." }),
+  );
+  await using home = await testHome(FILES);
+  await hooks(home, [{ event: "pre_tool_use", action: command('case "$COMMAND" in *touch*) exit 2;; esac') }]);
+  const run = await print(home, model);
+  expect(run.stderr).toMatch(/COMMAND can't be handed to it: too long\. The call is denied\./);
+  expect(told(model)).toContain("a hook refused this call. The hook never ran: COMMAND can't be handed to it");
+  expect(await exists(join(home.repo, "made"))).toBe(false);
+  expect(await exists(join(home.repo, "a.txt"))).toBe(true);
+
+  await using again = await fakeModel(inOrder(write("b.txt", "x"), { text: "Done." }));
+  const gone = await home.roocode(["-p", "x", "--permission-mode", "bypassPermissions"], {
+    env: { ...again.env("anthropic"), TMPDIR: join(home.home, "none") },
+  });
+  expect(gone.stderr).toMatch(/it could not be started: .*The call is denied\./);
+  expect(await exists(join(home.repo, "b.txt"))).toBe(false);
+});
+
+test("a session that is ended while a hook runs ends at once, and with all that the hook started", async () => {
+  for (const event of ["session_start", "user_prompt_submit", "pre_tool_use", "stop"]) {
+    await using model = await fakeModel(inOrder(write("a.txt", "x"), { text: "Done." }));
+    await using home = await testHome(FILES);
+    const mark = `end-${process.pid}-${Date.now()}`;
+    await hooks(home, [
+      { event, action: command(`export HANG=${mark}; trap "" TERM INT; setsid sleep 300 & touch "$HOME/began"; sleep 300`) },
+    ]);
+    const stop = `const { spawn } = require("node:child_process"); const { existsSync } = require("node:fs");
+      const child = spawn(process.argv[1], process.argv.slice(2), { stdio: "inherit" });
+      const timer = setInterval(() => { if (existsSync(process.env.HOME + "/began")) { clearInterval(timer); child.kill("SIGTERM"); } }, 20);
+      child.on("exit", (code) => process.exit(code ?? 99));`;
+    const before = performance.now();
+    await home.roocode(["-p", "x", "--permission-mode", "bypassPermissions"], {
+      env: model.env("anthropic"),
+      through: [process.execPath, "-e", stop, "--"],
+    });
+    expect(performance.now() - before, event).toBeLessThan(15_000);
+    await eventually(() => processesWithEnvironment("HANG", mark).length === 0);
+    expect(await exists(join(home.repo, "a.txt")), event).toBe(event === "stop");
+  }
 });
