@@ -7,6 +7,8 @@ import { goOnText } from "./go-on-text.ts";
 export type AgentHooksRequest = Pick<HookAgent, "agentType" | "team" | "worktree" | "task" | "isOfHook"> & {
   hooks: Hooks;
   subagent?: { prompt: string };
+  /** Ends the wait for hooks of the start: no turn is there yet that could be interrupted. */
+  interrupt?: AbortSignal | undefined;
 };
 type Conversation = {
   request: { name: string; sessionId: string; sessionPath: string; mode: () => string };
@@ -30,11 +32,12 @@ export class AgentHooks {
   readonly #prompt: string | undefined;
   readonly #note: (text: string) => void;
   readonly #never = new AbortController().signal;
+  readonly #interrupt: AbortSignal;
   #contexts: string[] = [];
   #halt: string | undefined;
   #continuations = 0;
 
-  constructor({ hooks, subagent, ...agent }: AgentHooksRequest, { request, shell, note }: Conversation) {
+  constructor({ hooks, subagent, interrupt, ...agent }: AgentHooksRequest, { request, shell, note }: Conversation) {
     this.#fire = hooks.of({
       ...agent,
       agent: request.name,
@@ -45,6 +48,7 @@ export class AgentHooks {
     });
     this.#endEvent = subagent ? "subagent_stop" : "stop";
     this.#prompt = subagent?.prompt;
+    this.#interrupt = interrupt ?? this.#never;
     this.#note = note;
   }
 
@@ -56,8 +60,8 @@ export class AgentHooks {
   };
 
   async start(isResumed: boolean): Promise<void> {
-    if (this.#prompt === undefined) await this.fire({ event: "session_start", source: isResumed ? "resume" : "new" }, this.#never);
-    else await this.fire({ event: "subagent_start", prompt: this.#prompt }, this.#never);
+    if (this.#prompt === undefined) await this.fire({ event: "session_start", source: isResumed ? "resume" : "new" }, this.#interrupt);
+    else await this.fire({ event: "subagent_start", prompt: this.#prompt }, this.#interrupt);
   }
 
   async end(turns: number): Promise<void> {

@@ -32,6 +32,8 @@ export type SessionOptions = {
   askHuman?: AskHuman;
   askUser: AskUser;
   onProblem?: OnProblem;
+  /** Of the whole session: hooks of its start are not waited for any more. */
+  interrupt?: AbortSignal;
   /** Memories are taken from the conversation, unless the settings say otherwise; told what was remembered. */
   onRemembered?: (text: string) => void;
 };
@@ -104,7 +106,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     preserve: async () => planMode.now(mode),
     isUndoable: true,
-    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT } } : {}),
+    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT, interrupt: options.interrupt } } : {}),
     ...(mcp.foreignTools ? { scope: { foreignTools: mcp.foreignTools } } : {}),
     askHuman: options.askHuman,
     onProblem: options.onProblem,

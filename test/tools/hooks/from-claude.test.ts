@@ -46,8 +46,12 @@ test.each([
 
 test("actions keep what they say: limits, headers from the environment, a judging model as a sub-agent", () => {
   expect(converted("Stop", { ...LINT, timeout: 9_999, async: true }).entry?.action).toEqual({ ...LINT, timeout: 3_600, async: true });
-  const http = { type: "http", url: "https://example.org/h", headers: { a: "Bearer $TOKEN" } };
-  expect(converted("Stop", http).entry?.action).toEqual({ ...http, headers: { a: "Bearer ${TOKEN}" } });
+  const http = { type: "http", url: "https://example.org/h", headers: { a: "Bearer $TOKEN", b: "${OTHER}" }, allowedEnvVars: ["TOKEN"] };
+  expect(converted("Stop", http).entry?.action).toEqual({
+    type: "http",
+    url: http.url,
+    headers: { a: "Bearer ${TOKEN}", b: "" },
+  });
   expect(converted("Stop", { type: "prompt", prompt: "Is it done? $ARGUMENTS" }).entry?.action).toEqual({
     type: "agent",
     prompt: expect.stringMatching(/^Is it done\?\nAnswer with \{"decision": "block"/),
