@@ -1,10 +1,11 @@
 import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isErrno, readOddFile } from "../platform/files.ts";
+import { keepOutOfGit } from "../platform/git-exclude.ts";
 import { projectPaths } from "../platform/paths.ts";
+import { addToLists } from "../platform/yaml-lists.ts";
 import { UserError } from "../protocol/errors.ts";
 import { isRecord } from "../protocol/record.ts";
-import { addToLists, keepOutOfGit } from "../safety/rule-files.ts";
 import { rulesFromClaude } from "../safety/rules-from-claude.ts";
 import { hooksFromClaude } from "../tools/hooks/from-claude.ts";
 import type { SettingsLevel } from "./settings.ts";

@@ -79,7 +79,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
     return said?.block ?? said?.halt;
   };
-  const askUser = hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
+  // Where nobody can be asked, nobody is waited for.
+  const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   let loading: ToolLoading | undefined;
   const opened: OpenedAgent = await openAgent(surroundings, {
     name: MAIN_AGENT,

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { exists } from "../../src/platform/files.ts";
+import { git } from "../../src/platform/git.ts";
 import { type TestHome, testHome } from "../support/home.ts";
 
 const FILES = { "f.txt": "one\n" };
@@ -35,6 +36,17 @@ test("hooks list shows the three levels in their order, what is off, and what is
   expect(before.code).toBe(1);
   const after = await listed(home, "--trust");
   expect(after.hooks.map((one: { what: string }) => one.what)).toEqual(["mine", "theirs", "here"]);
+});
+
+test("hooks of a local file that came with the repository are the project's: off until they are accepted", async () => {
+  await using home = await testHome(FILES);
+  const local = join(home.repo, ".roocode", "config.local.yaml");
+  await put(local, "hooks:\n  - {event: stop, action: {type: command, command: x}}\n");
+  expect((await listed(home)).hooks).toMatchObject([{ level: "local", state: "on" }]);
+  await git(home.repo, ["add", "--force", local]);
+  await git(home.repo, ["commit", "--quiet", "--message", "ours"]);
+  expect((await listed(home)).hooks).toMatchObject([{ level: "local", state: "off" }]);
+  expect((await listed(home, "--trust")).hooks).toMatchObject([{ level: "local", state: "on" }]);
 });
 
 test("hooks test fires one event and says what came of it; --dry-run runs nothing", async () => {

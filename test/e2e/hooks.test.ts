@@ -1,12 +1,14 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { exists } from "../../src/platform/files.ts";
+import { exists, readTextOrUndefined } from "../../src/platform/files.ts";
 import { processesWithEnvironment } from "../../src/platform/process-tree.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FakeModel, fakeModel, inOrder } from "../support/fake-model.ts";
 import { type Finished, type TestHome, testHome } from "../support/home.ts";
+import { tmuxDescribe } from "../support/in-tmux.ts";
 import { planFor } from "../support/plan-for.ts";
+import { openRepl } from "../support/repl.ts";
 
 const FILES = { "f.txt": "one\n", "g.txt": "two\n" };
 
@@ -78,6 +80,31 @@ test("K-03: what a hook allows passes the mode's question, but no deny rule, no 
   const denied = JSON.parse(run.stdout).permission_denials.map(({ tool_input }: { tool_input: { command: string } }) => tool_input.command);
   expect(denied).toEqual(["touch denied", "git push --force origin main", "rm -rf /"]);
   expect(await exists(join(home.repo, "made"))).toBe(true);
+});
+
+test("permission_request: a hook answers where nobody is there, but no sticky question, and nothing that is not asked", async () => {
+  const bash = (text: string) => ({ calls: [{ name: "Bash", input: { command: text } }] });
+  await using model = await fakeModel(
+    inOrder(bash("touch made"), bash("touch refused"), bash("git push --force origin main"), bash("ls"), { text: "Done." }),
+  );
+  await using home = await testHome(FILES);
+  await hooks(home, [
+    { event: "permission_request", action: command(`cat >> "$HOME/asked"; echo >> "$HOME/asked"; echo '{"decision":"allow"}'`) },
+    { event: "permission_request", if: 'subject == "touch refused"', action: command("echo 'not this' >&2; exit 2") },
+  ]);
+  const file = join(home.data, "config.yaml");
+  await writeFile(file, `${await readFile(file, "utf8")}sandbox: off\n`);
+  const run = await print(home, model, "--permission-mode", "default", "--output-format", "json");
+  const denied = JSON.parse(run.stdout).permission_denials.map(({ tool_input }: { tool_input: { command: string } }) => tool_input.command);
+  expect(denied).toEqual(["touch refused", "git push --force origin main"]);
+  expect(told(model)).toContain("not this");
+  expect(await exists(join(home.repo, "made"))).toBe(true);
+  const asked = (await readFile(join(home.home, "asked"), "utf8")).trim().split("\n");
+  expect(asked.map((line) => JSON.parse(line)).map(({ subject, is_sticky }) => [subject, is_sticky])).toEqual([
+    ["touch made", false],
+    ["touch refused", false],
+    ["git push --force origin main", true],
+  ]);
 });
 
 test("K-05: hooks that hang or leave something running are ended with it, the person is told which, and the work goes on", async () => {
@@ -227,6 +254,46 @@ test("a stop hook that refuses makes the agent go on with the reason, and one th
   expect(run.stderr).toMatch(/kept the agent from ending 8 times; it ends now/);
 });
 
+test("notification: without a person nobody is waited for, so a question of the model fires none", async () => {
+  await using model = await fakeModel(inOrder({ calls: [{ name: "AskUserQuestion", input: { question: "Which?" } }] }, { text: "Done." }));
+  await using home = await testHome(FILES);
+  await hooks(home, [
+    { event: "notification", action: command('touch "$HOME/notified"') },
+    { event: "post_tool_failure", action: command('touch "$HOME/failed"') },
+  ]);
+  await print(home, model);
+  expect(await exists(join(home.home, "failed"))).toBe(true);
+  expect(await exists(join(home.home, "notified"))).toBe(false);
+});
+
+tmuxDescribe("in the REPL", { timeout: 90_000 }, () => {
+  test("notification: hooks hear of a question of the model and of one for permission, each while it waits", async () => {
+    await using repl = await openRepl(
+      inOrder(
+        { calls: [{ name: "AskUserQuestion", input: { question: "Which one?" } }] },
+        { calls: [{ name: "WriteFile", input: { path: "a.txt", content: "x" } }] },
+        { text: "Done." },
+      ),
+      {
+        prepare: (home) =>
+          hooks(home, [
+            { event: "notification", if: 'kind == "question"', action: command('cat > "$HOME/question"') },
+            { event: "notification", if: 'kind == "permission"', action: command('cat > "$HOME/permission"') },
+          ]),
+      },
+    );
+    const heard = async (name: string) => JSON.parse((await readTextOrUndefined(join(repl.home.home, name))) || "{}");
+    await repl.type("begin");
+    await eventually(async () => (await heard("question")).message === "Which one?");
+    await repl.type("the first");
+    await eventually(async () => /^WriteFile\(a\.txt\)/.test((await heard("permission")).message));
+    await repl.key("Escape");
+    await repl.prompt();
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+  });
+});
+
 test("a hook can end the run between two model calls", async () => {
   await using model = await fakeModel(inOrder({ calls: [read("f.txt")] }, { text: "Done." }));
   await using home = await testHome(FILES);
@@ -265,9 +332,12 @@ test("a roocode that a hook starts runs no hooks, so that none starts itself wit
   expect((await readFile(join(home.home, "runs"), "utf8")).trim()).toBe(inside);
 });
 
+/** A file for each event: several processes write at once. */
+const KEEP = 'cat > "$(mktemp "$HOME/event-XXXXXX")"';
+
 test("teammates, lead and merges fire hooks that know the team; one that refuses a task or a merge is obeyed", async () => {
   await using home = await testHome();
-  await using model = await fakeModel({ plan: await planFor(home.repo, 1, "true") });
+  await using model = await fakeModel({ plan: await planFor(home.repo, 2, "true") });
   await hooks(home, [
     ...[
       "pre_tool_use",
@@ -277,39 +347,39 @@ test("teammates, lead and merges fire hooks that know the team; one that refuses
       "teammate_stopped",
       "message_received",
       "worktree_created",
+      "pre_merge",
       "post_merge",
       "team_converged",
-    ].map((event) => ({ event, action: command('cat >> "$HOME/events"; echo >> "$HOME/events"') })),
+    ].map((event) => ({ event, action: command(KEEP) })),
     { event: "task_completed", action: command('if mkdir "$HOME/once" 2>/dev/null; then echo "not yet" >&2; exit 2; fi') },
-    {
-      event: "pre_merge",
-      action: command(
-        'cat >> "$HOME/events"; echo >> "$HOME/events"; if mkdir "$HOME/merged" 2>/dev/null; then echo "look again" >&2; exit 2; fi',
-      ),
-    },
+    { event: "pre_merge", if: 'teammate == "alice"', action: command('echo "look again" >&2; exit 2') },
   ]);
   const run = await home.roocode(["team", "Look through", "-p", "--name", "t", "--backend", "process", "--output-format", "json"], {
     env: model.env("anthropic"),
     timeoutMs: 100_000,
   });
-  const events: Record<string, unknown>[] = (await readFile(join(home.home, "events"), "utf8"))
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => JSON.parse(line));
+  const names = (await readdir(home.home)).filter((name) => name.startsWith("event-"));
+  const events: Record<string, unknown>[] = await Promise.all(
+    names.map(async (name) => JSON.parse(await readFile(join(home.home, name), "utf8"))),
+  );
   const named = (event: string) => events.filter((one) => one.event === event);
-  expect(named("teammate_spawned")[0]).toMatchObject({ agent: "lead", agent_type: "lead", team: "t", teammate: "alice" });
-  expect(named("worktree_created")[0]).toMatchObject({ agent: "lead", branch: expect.stringContaining("alice") });
-  expect(named("task_created")[0]).toMatchObject({ agent: "lead", task: { subject: expect.any(String) } });
+  const expectOne = (event: string, fields: object) => expect(named(event)).toContainEqual(expect.objectContaining(fields));
+  expectOne("teammate_spawned", { agent: "lead", agent_type: "lead", team: "t", teammate: "alice" });
+  expectOne("worktree_created", { agent: "lead", branch: expect.stringContaining("alice") });
+  expectOne("task_created", { agent: "lead", task: expect.objectContaining({ subject: expect.any(String) }) });
   const own = named("pre_tool_use").filter((one) => one.agent === "alice");
   expect(own.length).toBeGreaterThan(0);
   expect(own[0]).toMatchObject({ agent_type: "worker", team: "t", worktree: expect.stringContaining("alice") });
   expect(own.some((one) => typeof one.task_id === "string")).toBe(true);
   expect(named("pre_tool_use").some((one) => one.agent_type === "integrator")).toBe(true);
-  expect(named("teammate_idle")[0]).toMatchObject({ agent: "alice" });
-  expect(named("teammate_stopped")[0]).toMatchObject({ teammate: "alice" });
+  expectOne("teammate_idle", { agent: "alice" });
+  expectOne("teammate_stopped", { teammate: "alice" });
   expect(named("message_received").length).toBeGreaterThan(0);
-  expect(named("pre_merge")[0]).toMatchObject({ teammate: "alice" });
-  expect(await exists(join(home.home, "once"))).toBe(true);
+  expectOne("pre_merge", { teammate: "alice" });
+  expectOne("post_merge", { teammate: "bob" });
+  expect(named("post_merge")).not.toContainEqual(expect.objectContaining({ teammate: "alice" }));
+  expectOne("team_converged", { merged: ["bob"], unmerged: ["alice"] });
+  expect(JSON.stringify(model.requests.map(({ steps }) => steps))).toContain("is not completed: a hook refused it. not yet");
   expect(run.stdout + run.stderr).toMatch(/look again/);
 });
 

@@ -4,7 +4,7 @@ import { connect, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isPrivateAddress, isPrivateName } from "../../platform/private-address.ts";
 import { plainHost } from "../../platform/web-address.ts";
-import { type HostRule, ruleFor } from "./allowed-hosts.ts";
+import { type HostRule, ruleFor, USUAL_PORTS } from "./allowed-hosts.ts";
 
 type Target = { host: string; port: string };
 /** An address to connect to, or why there is none. */
@@ -129,7 +129,7 @@ export class NetworkFilter implements Disposable {
     if (target === undefined) return { refusal: "RooCode's OS sandbox lets http:// requests and CONNECT out, nothing else" };
     const { host, port } = target;
     const rule = ruleFor(host, port, this.#rules);
-    const named = USUAL.has(port) ? host : `${host}:${port}`;
+    const named = USUAL_PORTS.includes(port) ? host : `${host}:${port}`;
     if (rule === undefined) return this.#refuse(named, "is not among the hosts of the setting sandbox.network");
     if (!rule.isExact && isPrivateName(host)) return this.#refuse(named, "means this machine or its cloud: only its very name opens it");
     const found = isIP(host) === 0 ? await lookup(host).catch((error: Error) => error.message) : { address: host };
@@ -144,8 +144,6 @@ export class NetworkFilter implements Disposable {
     return { refusal: `${named} ${why}` };
   }
 }
-
-const USUAL = new Set(["80", "443"]);
 
 function targetOf(text: string, usualPort: string): Target | undefined {
   if (!URL.canParse(text)) return undefined;
