@@ -49,6 +49,8 @@ function isEntry(value: unknown): value is SessionEntry {
       return isRecord(value.usage);
     case "name":
       return typeof value.name === "string";
+    case "mode":
+      return typeof value.mode === "string";
     case "checkpoint":
       return (
         typeof value.id === "string" &&

@@ -8,6 +8,7 @@ import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
+import type { Message } from "../protocol/message.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
@@ -15,7 +16,7 @@ import { secretMasker } from "../safety/secrets.ts";
 import type { BashOptions } from "../tools/bash/bash-options.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
-import { type AgentMemory, agentMemory } from "./agent-memory.ts";
+import { type AgentMemory, agentMemory, type MemoryScope } from "./agent-memory.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
@@ -46,10 +47,21 @@ export type AgentRequest = {
   overBudget?: () => Promise<string | undefined>;
   /** Reminders that a compaction puts into the new history, as they are then. */
   preserve?: () => Promise<string[]>;
-  /** What its steps do to files can be undone. */
+  /** What its steps do to files can be undone: by its own checkpoints, or as part of another conversation's turn. */
   isUndoable?: boolean;
+  checkpointsOf?: { open: () => Promise<Checkpoints>; turn: () => number } | undefined;
   /** Shared with other conversations; else one that goes on from what the session holds. */
   spending?: Spending;
+  /** Of a sub-agent: what it spends counts there too. */
+  spendingOf?: Spending;
+  /** A new conversation that begins as another one stands. */
+  begin?: Beginning | undefined;
+  /** Id of the conversation whose cache it can use; else its own. */
+  cacheKey?: string | undefined;
+  /** For the model, with its next request: what ended in the background, beside commands. */
+  news?: () => string | undefined;
+  /** Which memories it begins with; all unless given. */
+  memoryScope?: MemoryScope | undefined;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
   /** It merges what others made, settings of the project too, in a checkout that is nobody's policy. */
@@ -62,6 +74,9 @@ export type AgentRequest = {
   onProblem?: OnProblem | undefined;
 };
 
+/** What is sent is the same up to the end of `history`, whose last message is the user's. */
+export type Beginning = { system: string; tools: readonly ToolSpec[]; history: readonly Message[] };
+
 export type OpenedAgent = AsyncDisposable & {
   agent: SessionAgent;
   session: SessionFile;
@@ -69,6 +84,11 @@ export type OpenedAgent = AsyncDisposable & {
   spending: Spending;
   /** Id of the model that it was opened with. */
   model: string;
+  /** In its full name the one in use. */
+  modelName(): string;
+  system: string;
+  /** A sentence once no more may be spent. */
+  overBudget: () => Promise<string | undefined>;
   /** Another model goes on with the conversation; gives its full name, or throws UserError. */
   useModel(name: string): { name: string; notice: string | undefined };
   checkpoints(): Promise<Checkpoints>;
@@ -97,12 +117,12 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const { settings, env } = surroundings;
   const { sessionPath, sessionId: id, onProblem } = request;
   const old = readHeader(sessionPath) ? await openSessionFile(sessionPath, onProblem) : undefined;
-  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: id });
+  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: request.cacheKey ?? id });
   const fallback = fallbackOf(surroundings, choose);
   const earlier = lastModel(old?.loaded, fallback?.model);
   const selected = choose(surroundings.flags.model ?? request.model ?? earlier ?? env.ROOCODE_MODEL ?? settings.model);
 
-  const spending = request.spending ?? new Spending(old?.loaded);
+  const spending = request.spending ?? new Spending(old?.loaded, request.spendingOf);
   // Before the file is made: what is refused begins no session.
   const overBudget = request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected);
 
@@ -139,12 +159,13 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
-  const memory = agentMemory(surroundings, request.root, permissions.isTrusted);
+  const memory = agentMemory(surroundings, request.root, permissions.isTrusted, request.memoryScope);
   const tools = memory.watched(
     request.tools({ shell, bash, web: { mayBePrivate: permissions.namesHost }, mail, mayShow: permissions.mayShow }),
   );
-  const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
-  const toolSpecs = old?.loaded.header.tools ?? toApiFormat(tools);
+  const { begin } = request;
+  const system = old?.loaded.header.system ?? begin?.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
+  const toolSpecs = old?.loaded.header.tools ?? begin?.tools ?? toApiFormat(tools);
   const session =
     old?.session ??
     createSession(
@@ -158,10 +179,11 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
         agent: request.name,
         model: `${selected.provider}/${selected.model}`,
         system,
-        tools: toolSpecs,
+        tools: [...toolSpecs],
       },
       onProblem,
     );
+  if (!old && begin) await session.append({ type: "rewind", at: new Date().toISOString(), history: [...begin.history] });
   const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
@@ -189,7 +211,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       cwd: request.cwd,
       mode: request.mode(),
       maxTurns: request.maxTurns,
-      history: old?.loaded.history ?? [],
+      history: old?.loaded.history ?? begin?.history ?? [],
       pending: memory.pending(request.pending),
     },
     {
@@ -197,26 +219,32 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       spending,
       overBudget,
       mend: historyMender(session, env.ROOCODE_STRICT === "1"),
-      checkpoints: request.isUndoable ? checkpoints : undefined,
+      checkpoints: request.checkpointsOf?.open ?? (request.isUndoable ? checkpoints : undefined),
+      checkpointTurn: request.checkpointsOf?.turn,
       turns: old?.loaded.turns ?? 0,
       onRewind: () => memory.wentBack(),
-      shell,
+      shell: withNews(shell, request.news),
       authorize: permissions.authorize,
       session,
       spillFolder,
       toolSpecs,
     },
   );
+  let modelName = `${selected.provider}/${selected.model}`;
   return {
     agent,
     session,
     shell,
     spending,
     model: selected.model,
+    modelName: () => modelName,
+    system,
+    overBudget,
     useModel(name) {
       const next = choose(name);
       agent.useModel(inUse(next));
-      return { name: `${next.provider}/${next.model}`, notice: next.notice };
+      modelName = `${next.provider}/${next.model}`;
+      return { name: modelName, notice: next.notice };
     },
     checkpoints,
     tools: toolSpecs,
@@ -231,6 +259,15 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       session.close();
       lock[Symbol.dispose]();
     },
+  };
+}
+
+/** What its commands and others have to tell, in one text. */
+function withNews(shell: ShellState, others: (() => string | undefined) | undefined): Pick<ShellState, "settle" | "news"> {
+  if (!others) return shell;
+  return {
+    settle: () => shell.settle(),
+    news: () => [shell.news(), others()].filter((text) => text !== undefined).join("\n") || undefined,
   };
 }
 

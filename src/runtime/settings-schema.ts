@@ -59,4 +59,5 @@ export type Settings = Pick<
   | "sandbox"
   | "team"
   | "autoMemory"
+  | "enableVerificationAgent"
 >;

@@ -33,6 +33,8 @@ export type Ground = {
   /** Folders that may be read and never written. */
   readRoots?: readonly string[] | undefined;
   team?: TeamPlace | undefined;
+  /** The one file outside of the roots that may be written: the session's plan. */
+  planFile?: string | undefined;
   files: FileLook;
 };
 
@@ -101,6 +103,8 @@ export function judgePath(given: string, use: PathUse, ground: Ground, meansFile
   const resolved = resolvePhysically(absolute, ground.files);
   if (resolved === undefined) return outside(`"${given}" is a loop of links`);
   if (isKernelPath(resolved)) return outside(`"${given}" is not a file of the workspace`);
+  if (ground.planFile !== undefined && resolved === real(ground.planFile, ground))
+    return judgeInside(given, resolved, use, ground, meansFile, []);
 
   const names = [checkNames(lexical, use, ground), checkNames(resolved, use, ground)];
   const shielded = names.find((check) => check.isProtected);

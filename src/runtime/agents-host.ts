@@ -1,0 +1,35 @@
+import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
+import type { AgentEvent } from "../protocol/agent.ts";
+import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
+import type { AgentRequest, OpenedAgent } from "./open-agent.ts";
+import type { PermissionScope, Permissions } from "./permissions.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** What a conversation gives the sub-agents that it starts. */
+export type AgentsHost = {
+  surroundings: Surroundings;
+  /** Their sessions lie here, below the conversation's own. */
+  folder: string;
+  root: string;
+  cwd: () => string;
+  mode: () => PermissionMode;
+  /** The conversation itself, once it is open. */
+  parent: () => Pick<OpenedAgent, "agent" | "tools" | "system" | "spending" | "overBudget" | "permissions" | "modelName" | "session">;
+  /** All tools that a sub-agent may get, before the filters. */
+  tools: AgentRequest["tools"];
+  /** It has no code tools: who starts there without a type is no fork of it. */
+  isCoordinator: boolean;
+  /** Sub-agents run only while their caller waits. */
+  isSynchronous: boolean;
+  autoBackgroundMs: number;
+  scope?: PermissionScope | undefined;
+  shellEnv?: NodeJS.ProcessEnv | undefined;
+  /** Who answers the questions of one, with its own permissions; undefined when nobody does. */
+  askHuman?: ((permissions: () => Permissions) => AskHuman) | undefined;
+  /** Steps of files are undone with the conversation's. */
+  checkpoints?: { open: () => Promise<Checkpoints>; turn: () => number } | undefined;
+  onEvent?: ((agent: { id: string; label: string; callId: string }, event: AgentEvent) => void) | undefined;
+  /** One in the background has ended. */
+  onNews: () => void;
+  onNote: (text: string) => void;
+};

@@ -1,0 +1,122 @@
+import { agentTool, type TeammateRequest } from "../engine/subagents/agent-tool.ts";
+import type { Subagent, Subagents } from "../engine/subagents/background.ts";
+import { sendToAgentTool } from "../engine/subagents/send-to-agent.ts";
+import { taskTools } from "../engine/subagents/task-tools.ts";
+import type { AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
+import { userText } from "../protocol/message.ts";
+import { addUsage } from "../protocol/model.ts";
+import { escapeSystemTags } from "../protocol/system-tags.ts";
+import type { Tool } from "../protocol/tool.ts";
+import type { AgentsHost } from "./agents-host.ts";
+import type { SessionAgent } from "./create-agent.ts";
+import type { SubagentRunner } from "./subagents.ts";
+
+/** The sub-agents of a conversation, seen from it: its tools, and what reaches it by itself. Little of it loads before one is started. */
+export class SessionAgents implements AsyncDisposable {
+  readonly #host: AgentsHost;
+  #loading: Promise<SubagentRunner> | undefined;
+  #agents: Subagents | undefined;
+
+  constructor(host: AgentsHost) {
+    this.#host = host;
+  }
+
+  /** `spawnTeammate` makes the Agent tool of a team's lead. */
+  agentTool(spawnTeammate?: (request: TeammateRequest, signal: AbortSignal) => Promise<string>): Tool {
+    return agentTool({
+      runSubagent: async (call, context) => (await this.#runner()).call(call, context),
+      ...(spawnTeammate ? { spawnTeammate } : {}),
+      hasVerification: this.#host.surroundings.settings.enableVerificationAgent === true,
+    });
+  }
+
+  /** The tools of a session without a team. */
+  tools(): Tool[] {
+    return [this.agentTool(), sendToAgentTool(this.send, async () => this.#names()), ...this.#taskTools()];
+  }
+
+  /** Undefined for one that nobody knows. */
+  readonly send = async (to: string, text: string) => (await this.#runner()).send(to, text);
+
+  /** For TaskStop; undefined for one that nobody knows. */
+  readonly stop = async (to: string) => (await this.#runner()).stop(to);
+
+  /** For the model, with its next request. */
+  readonly news = (): string | undefined => this.#agents?.news();
+
+  get hasNews(): boolean {
+    return this.#agents?.hasNews ?? false;
+  }
+
+  get running(): readonly Subagent[] {
+    return this.#agents?.running ?? [];
+  }
+
+  toBackground(): number {
+    return this.#agents?.toBackground() ?? 0;
+  }
+
+  /** For a history that begins anew. */
+  reminders(): string[] {
+    if (this.running.length === 0) return [];
+    const lines = this.running.map(({ id, name, type, description }) => `- ${id} (${name ?? type}): ${escapeSystemTags(description)}`);
+    return [`<system-reminder>Sub-agents of yours at work; each tells its result by itself:\n${lines.join("\n")}</system-reminder>`];
+  }
+
+  /**
+   * A run that is over when what it started in the background is: the model gets each result in a further turn. For who can't be woken
+   * later: a print run, a teammate.
+   */
+  async *untilDone(agent: SessionAgent, input: AgentInput, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    let next = input;
+    let before: LoopComplete | undefined;
+    for (;;) {
+      let end: LoopComplete | undefined;
+      for await (const event of agent.run(next, signal)) {
+        if (event.type === "loop_complete") end = event;
+        else yield event;
+      }
+      if (!end) throw new Error("The agent loop ended without loop_complete.");
+      const whole = before ? joined(before, end) : end;
+      if (end.reason === "end_turn") await this.#agents?.untilNews(signal);
+      const news = end.reason === "end_turn" && !signal.aborted ? this.news() : undefined;
+      if (news === undefined) {
+        yield signal.aborted && whole.reason === "end_turn" ? { ...whole, reason: "aborted" } : whole;
+        return;
+      }
+      before = whole;
+      next = { message: userText(news) };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#loading)?.agents[Symbol.asyncDispose]();
+  }
+
+  #taskTools(): Tool[] {
+    const store = async () => (await import("./subagent-records.ts")).taskStore(this.#host.folder);
+    return taskTools({
+      store: { read: async () => (await store()).read(), write: async (tasks) => (await store()).write(tasks) },
+      agents: async () => (await this.#runner()).agents,
+    });
+  }
+
+  async #names(): Promise<string[]> {
+    const { agents } = await this.#runner();
+    return agents.list().map(({ id, name }) => (name === undefined ? id : `${name} (${id})`));
+  }
+
+  async #runner(): Promise<SubagentRunner> {
+    this.#loading ??= import("./subagents.ts").then(({ SubagentRunner: Runner }) => Runner.open(this.#host));
+    const runner = await this.#loading;
+    this.#agents = runner.agents;
+    return runner;
+  }
+}
+
+/** Several runs as one, to who sees only its end. */
+function joined(before: LoopComplete, end: LoopComplete): LoopComplete {
+  const cost = before.cost === undefined || end.cost === undefined ? {} : { cost: before.cost + end.cost };
+  const { cost: _, ...rest } = end;
+  return { ...rest, ...cost, turns: before.turns + end.turns, usage: addUsage(before.usage, end.usage) };
+}
