@@ -45,7 +45,8 @@ async function* attempt(options: ConversationOptions, maxTokens: number, signal:
     model: options.modelId,
     system: options.system,
     messages: options.history,
-    tools: options.toolSpecs,
+    // As they are now: what is found while it is retried comes with the next one.
+    tools: [...options.toolSpecs],
     maxTokens,
   };
   let partial = "";

@@ -9,6 +9,8 @@ export type RunToolOptions = {
   agent: string;
   cwd: string;
   tools: ReadonlyMap<string, Tool>;
+  /** For a call whose tool is not among these, or only stands for another one; undefined where it is no other. */
+  resolve?: ((call: ToolUseBlock, signal: AbortSignal) => Promise<ResolvedCall | undefined>) | undefined;
   authorize: Authorize;
   fireHook?: FireHook;
   /** Before a call that may change files: what they are now can be kept. */
@@ -16,6 +18,9 @@ export type RunToolOptions = {
   /** First layer of memory: a large result goes to disk, a preview of at most `maxCharacters` stays. */
   shrink: (call: ToolUseBlock, result: ToolResult, maxCharacters: number) => Promise<ToolResult>;
 };
+
+/** `refusal` is for the model. */
+export type ResolvedCall = { tool: Tool; input: Record<string, unknown> } | { refusal: string };
 
 /** A call after parse, hook and permission: it either has its result already (an error) or can be run. */
 export type PreparedCall = { call: ToolUseBlock } & (
@@ -31,7 +36,9 @@ export async function prepareCall(
   emit: (event: AgentEvent) => void,
 ): Promise<PreparedCall> {
   const answered = (result: ToolResult): PreparedCall => ({ call: original, type: "answered", result });
-  const tool = options.tools.get(original.name);
+  const found = original.malformed === undefined ? await options.resolve?.(original, signal) : undefined;
+  if (found && "refusal" in found) return answered(errorResult(found.refusal));
+  const tool = found?.tool ?? options.tools.get(original.name);
   if (!tool) return answered(errorResult(`There is no tool "${original.name}". Tools: ${[...options.tools.keys()].join(", ")}.`));
   if (original.malformed !== undefined) {
     const reason = jsonProblem(original.malformed);
@@ -40,7 +47,7 @@ export async function prepareCall(
     );
   }
   try {
-    let input = tool.parse(original.input);
+    let input = tool.parse(found?.input ?? original.input);
     const hooked = await options.fireHook?.({ event: "pre_tool_use", tool: tool.name, input }, signal);
     if (hooked?.block !== undefined) return answered(errorResult(`Permission denied: a hook refused this call. ${hooked.block}`));
     if (hooked?.updatedInput) input = tool.parse(hooked.updatedInput);

@@ -1,5 +1,7 @@
+import { userText } from "../protocol/message.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 import type { OpenedSession } from "../runtime/open-session.ts";
+import type { Attention } from "./attention.ts";
 import type { Key } from "./line-questions.ts";
 import type { PlainScreen } from "./plain.ts";
 import type { SlashContext } from "./slash/command.ts";
@@ -11,7 +13,13 @@ import type { SteeringQueue } from "./steering-queue.ts";
 const TWICE_MS = 2_000;
 
 /** Prompts and runs, one after another, until the person ends it. What is typed during a run waits for its next round. */
-export async function runRepl(session: OpenedSession, screen: PlainScreen, queue: SteeringQueue, firstPrompt?: string): Promise<void> {
+export async function runRepl(
+  session: OpenedSession,
+  screen: PlainScreen,
+  queue: SteeringQueue,
+  attention: Attention,
+  firstPrompt?: string,
+): Promise<void> {
   let running: AbortController | undefined;
   /** Of a command that was typed at the prompt. */
   let command: AbortController | undefined;
@@ -53,10 +61,15 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   }
 
   async function nextPrompt(): Promise<string | undefined> {
-    isAtPrompt = true;
-    const line = await screen.ask("> ", undefined, true);
-    isAtPrompt = false;
-    return line;
+    for (;;) {
+      await attention.untilQuiet();
+      if (session.subagents.hasNews) return "";
+      isAtPrompt = true;
+      const giveWay = attention.open();
+      const line = await screen.ask("> ", giveWay, true);
+      isAtPrompt = false;
+      if (line !== undefined || !giveWay.aborted || isOver) return line;
+    }
   }
 
   function interrupt(): void {
@@ -75,10 +88,14 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   function onKey(key: Key): void {
     const second = isSecond(key);
     switch (key) {
-      case "escape":
-        if (running ?? command) interrupt();
+      case "escape": {
+        const moved = running ? session.subagents.toBackground() : 0;
+        if (moved > 0)
+          screen.dim(`Sent ${moved === 1 ? "a sub-agent" : `${moved} sub-agents`} to the background; Esc again stops the agent.`);
+        else if (running ?? command) interrupt();
         else if (second && isAtPrompt) screen.answer("/rewind");
         break;
+      }
       case "interrupt":
         if (second) leave();
         else if (running ?? command) interrupt();
@@ -87,9 +104,7 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       case "background": {
         const moved = session.toBackground();
         screen.dim(
-          moved > 0
-            ? `Sent ${moved === 1 ? "a command" : `${moved} commands`} to the background.`
-            : "Nothing runs that can go to the background.",
+          moved > 0 ? `${moved === 1 ? "It goes" : `${moved} go`} on in the background.` : "Nothing runs that can go to the background.",
         );
         break;
       }
@@ -129,7 +144,8 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       const line = prompt;
       prompt = undefined;
       lastHit.clear();
-      if (line.trim() === "") continue;
+      const news = line.trim() === "" ? session.subagents.news() : undefined;
+      if (line.trim() === "" && news === undefined) continue;
       const whole = new AbortController();
       if (readSlash(line)) {
         command = whole;
@@ -138,8 +154,11 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
         continue;
       }
       running = whole;
-      const events = session.agent.run({ message: await session.message(line) }, whole.signal);
-      for await (const event of session.learner?.watch(line, events) ?? events) screen.event(event);
+      if (news !== undefined) screen.dim("A sub-agent in the background has ended.");
+      const message = news === undefined ? await session.message(line) : userText(news);
+      const events = session.agent.run({ message }, whole.signal);
+      const watched = news === undefined ? session.learner?.watch(line, events) : undefined;
+      for await (const event of watched ?? events) screen.event(event);
       running = undefined;
     }
   } finally {

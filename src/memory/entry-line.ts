@@ -47,6 +47,8 @@ function isEntry(value: unknown): value is SessionEntry {
       return Array.isArray(value.history) && value.history.every(isMessage);
     case "spent":
       return isRecord(value.usage);
+    case "tools_added":
+      return Array.isArray(value.tools) && value.tools.every(isToolSpec);
     case "name":
       return typeof value.name === "string";
     case "mode":

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { UserError } from "../protocol/errors.ts";
 import type { Message } from "../protocol/message.ts";
-import { addUsage, NO_USAGE, type Usage } from "../protocol/model.ts";
+import { addUsage, NO_USAGE, type ToolSpec, type Usage } from "../protocol/model.ts";
 import type { SessionEntry, SessionHeader } from "../protocol/session.ts";
 import { hasType, parseLine } from "./entry-line.ts";
 import { rebuildHistory } from "./repair.ts";
@@ -15,6 +15,8 @@ export type Checkpoint = Extract<SessionEntry, { type: "checkpoint" }>;
 export type LoadedSession = {
   header: SessionHeader;
   history: Message[];
+  /** What its next request names: the header's tools and those that were found later. */
+  tools: ToolSpec[];
   /** Ids of all mail that the conversation holds: an envelope that comes again is skipped. */
   mail: Set<string>;
   /** Of all answers and summaries in the file, those before a compaction too. */
@@ -44,11 +46,12 @@ export function loadSession(path: string): { loaded: LoadedSession; added: Sessi
   const totals = new Totals(header);
   const damaged: number[] = [];
   const rebuilt = rebuildHistory(entries(path, reset, totals, damaged));
-  const { mail, usage, cost, name, turns, isPlanning, checkpoints, lastAt } = totals;
+  const { tools, mail, usage, cost, name, turns, isPlanning, checkpoints, lastAt } = totals;
   return {
     loaded: {
       header,
       history: rebuilt.history,
+      tools,
       mail,
       usage,
       ...(cost === undefined ? {} : { cost }),
@@ -107,11 +110,12 @@ function* entries(path: string, reset: number, totals: Totals, damaged: number[]
 
 /** Results are most of a file and say nothing that counts. */
 function mayCount(line: Buffer): boolean {
-  if (hasType(line, "name", "checkpoint", "mode")) return true;
+  if (hasType(line, "name", "checkpoint", "mode", "tools_added")) return true;
   return !hasType(line, "tool_result") && ['"usage":', '"mail":', '"turn":'].some((key) => line.includes(key));
 }
 
 class Totals {
+  readonly tools: ToolSpec[];
   readonly mail = new Set<string>();
   usage: Usage = NO_USAGE;
   cost: number | undefined = 0;
@@ -123,10 +127,12 @@ class Totals {
 
   constructor(header: SessionHeader) {
     this.lastAt = header.at;
+    this.tools = [...header.tools];
   }
 
   take(entry: SessionEntry): void {
     if (typeof entry.at === "string") this.lastAt = entry.at;
+    if (entry.type === "tools_added") this.tools.push(...entry.tools.filter(({ name }) => !this.tools.some((one) => one.name === name)));
     if (entry.type === "name") this.name = entry.name;
     if (entry.type === "mode") this.isPlanning = entry.mode === "plan";
     if (entry.type === "checkpoint") {

@@ -42,6 +42,7 @@ class Fold {
       case "mode":
       case "checkpoint":
       case "spent":
+      case "tools_added":
         break;
       case "compaction":
       case "rewind":

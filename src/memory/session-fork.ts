@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, existsSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseLine, toLine } from "./entry-line.ts";
+import { hasType, parseLine, toLine } from "./entry-line.ts";
 import { lastReset, requireHeader } from "./load-session.ts";
 import { readHeader } from "./session-head.ts";
 import { sessionLines } from "./session-lines.ts";
@@ -19,7 +19,9 @@ export function forkSession(path: string, options: { cwd: string; name?: string 
   const fd = openSync(aside, "wx", 0o600);
   try {
     writeSync(fd, toLine({ ...parent, id, at, cwd: options.cwd, parent: parent.id }));
-    for (const { bytes } of sessionLines(path, lastReset(path))) {
+    const reset = lastReset(path);
+    for (const { bytes, start } of sessionLines(path)) {
+      if (start < reset && !hasType(bytes, "tools_added")) continue;
       const entry = parseLine(bytes);
       if (entry && entry.type !== "header") writeSync(fd, `${bytes.toString("utf8")}\n`);
     }

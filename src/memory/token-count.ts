@@ -19,7 +19,7 @@ type Last = { message: Message; length: number; prompt: number; output: number; 
 export class TokenCount {
   readonly #fixed: { system: string; toolSpecs: readonly ToolSpec[] };
   readonly #known = new WeakMap<Message, number>();
-  #fixedTokens: { system: number; tools: number } | undefined;
+  #fixedTokens: { system: number; tools: number; count: number } | undefined;
   #ratio = FIRST_RATIO;
   #last: Last | undefined;
 
@@ -31,9 +31,12 @@ export class TokenCount {
     return this.#ratio;
   }
 
-  /** Of the system prompt and the tools, which no compaction changes. */
+  /** Of the system prompt and the tools, which no compaction changes; found tools stand behind those that were there. */
   get fixed(): { system: number; tools: number } {
-    this.#fixedTokens ??= { system: estimateText(this.#fixed.system), tools: estimateTools(this.#fixed.toolSpecs) };
+    const { system, toolSpecs } = this.#fixed;
+    const known = this.#fixedTokens ?? { system: estimateText(system), tools: 0, count: 0 };
+    const tools = known.tools + estimateTools(toolSpecs.slice(known.count));
+    this.#fixedTokens = { system: known.system, tools, count: toolSpecs.length };
     return this.#fixedTokens;
   }
 

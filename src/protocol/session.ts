@@ -41,6 +41,8 @@ export type SessionEntry =
   | { type: "rewind"; at: string; history: Message[]; turn?: number }
   /** What a request took that brought no message. */
   | { type: "spent"; at: string; usage: Usage; cost?: number }
+  /** Tools that were found later: they stand behind those of the header, in the order of these entries. */
+  | { type: "tools_added"; at: string; tools: ToolSpec[] }
   /** What the person calls the session; the last one counts. */
   | { type: "name"; at: string; name: string }
   /** Planning began or ended; the last one says whether a session that goes on plans. */

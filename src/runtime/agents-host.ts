@@ -1,7 +1,8 @@
 import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import type { AgentRequest, OpenedAgent } from "./open-agent.ts";
+import type { Tool } from "../protocol/tool.ts";
+import type { AgentRequest, OpenedAgent, ToolParts } from "./open-agent.ts";
 import type { PermissionScope, Permissions } from "./permissions.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -15,8 +16,10 @@ export type AgentsHost = {
   mode: () => PermissionMode;
   /** The conversation itself, once it is open. */
   parent: () => Pick<OpenedAgent, "agent" | "tools" | "system" | "spending" | "overBudget" | "permissions" | "modelName" | "session">;
-  /** All tools that a sub-agent may get, before the filters. */
-  tools: AgentRequest["tools"];
+  /** All tools that a sub-agent may get, before the filters, and the way to those that join later. */
+  tools: (parts: ToolParts) => { tools: readonly Tool[]; resolve?: AgentRequest["resolve"] };
+  /** What its first message says of tools that can be searched for. */
+  toolReminder?: string | undefined;
   /** It has no code tools: who starts there without a type is no fork of it. */
   isCoordinator: boolean;
   /** Sub-agents run only while their caller waits. */

@@ -11,9 +11,9 @@ import type { Prices, ToolSpec } from "../protocol/model.ts";
 import type { Authorize } from "../protocol/permission.ts";
 import type { Session } from "../protocol/session.ts";
 import type { Access } from "../protocol/tool.ts";
+import { AgentTools } from "./agent-tools.ts";
 import { record } from "./record.ts";
 import type { Spending } from "./spending.ts";
-import { toApiFormat } from "./toolset.ts";
 
 /** What a model brings with it; another one may take its place between two runs. */
 export type ModelInUse = {
@@ -46,6 +46,9 @@ export type AgentParts = {
   shell?: { settle(): void; news(): string | undefined };
   /** Of a session that goes on: sent again as they were. */
   toolSpecs?: readonly ToolSpec[];
+  /** In the place of `spec.tools` and `toolSpecs`, where more tools may join later. */
+  tools?: AgentTools;
+  resolve?: LoopOptions["runTool"]["resolve"];
 };
 
 /** An agent whose conversation the person can look at and turn. Nothing of this may be called while a run goes on. */
@@ -69,13 +72,14 @@ export type SessionAgent = Agent & {
 export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   const { session, spending } = parts;
   const history = [...spec.history];
+  const tools = parts.tools ?? new AgentTools({ tools: spec.tools, sent: parts.toolSpecs });
   let { model } = parts;
   let turns = parts.turns ?? 0;
   let checkpoints: Checkpoints | undefined;
   const checkpointTurn = parts.checkpointTurn ?? (() => turns);
   const base = {
     system: spec.system,
-    toolSpecs: parts.toolSpecs ?? toApiFormat(spec.tools),
+    toolSpecs: tools.sent,
     maxTurns: spec.maxTurns,
     history,
     pending: async () => withNews(await spec.pending?.(), parts.shell?.news()),
@@ -84,7 +88,8 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     runTool: {
       agent: spec.name,
       cwd: spec.cwd,
-      tools: new Map(spec.tools.map((tool) => [tool.name, tool])),
+      tools: tools.callable,
+      resolve: parts.resolve,
       authorize: parts.authorize,
       ...(parts.fireHook ? { fireHook: parts.fireHook } : {}),
       beforeChange: async ({ kind, paths = [] }: Access) => {

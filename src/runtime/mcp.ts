@@ -4,16 +4,20 @@ import { packageVersion } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
 import { isRecord } from "../protocol/record.ts";
-import type { Tool } from "../protocol/tool.ts";
 import type { ForeignTools } from "../safety/authorize.ts";
 import { maskSecrets } from "../safety/secrets.ts";
 import type { ConfiguredServer, ConfiguredServers } from "../tools/mcp/schema.ts";
 import type { ServerSurroundings } from "../tools/mcp/servers.ts";
+import type { AgentTools } from "./agent-tools.ts";
+import type { ToolLoading } from "./deferred-tools.ts";
 import type { ProjectWish } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export type SessionMcp = AsyncDisposable & {
-  tools: readonly Tool[];
+  /** What an agent needs to reach the servers' tools; absent without a server. */
+  loading?: (addTools: AgentTools["add"]) => ToolLoading;
+  /** For the first message. */
+  reminder?: string;
   status: { name: string; status: "connected" | "failed" }[];
   notes: string[];
   /** Absent without a server. */
@@ -27,18 +31,22 @@ export type SessionMcp = AsyncDisposable & {
 export async function startMcp(surroundings: Surroundings, configFiles: readonly string[]): Promise<SessionMcp> {
   const { servers: configured, problems } = await configuredServers(surroundings, configFiles);
   const notes = [...problems];
-  if (configured.length === 0) return { tools: [], status: [], notes, [Symbol.asyncDispose]: async () => undefined };
-  const [{ openServers }, { mcpTools }, { foreignTools }] = await Promise.all([
+  if (configured.length === 0) return { status: [], notes, [Symbol.asyncDispose]: async () => undefined };
+  const [{ openServers }, { mcpTools }, { foreignTools }, { appendedTools }, { oneLine }] = await Promise.all([
     import("../tools/mcp/servers.ts"),
     import("../tools/mcp/as-tool.ts"),
     import("./foreign-tools.ts"),
+    import("./deferred-tools.ts"),
+    import("../tools/tool-index.ts"),
   ]);
   const opened = await openServers(configured, serverSurroundings(surroundings));
   const names = configured.map((server) => server.name);
   const there = new Set(opened.servers.map((server) => server.name));
   const tools = mcpTools(opened.servers, names, maskSecrets);
+  const deferred = { all: () => tools, starting: () => [], settled: async () => undefined, missing: () => undefined };
   return {
-    tools,
+    loading: (addTools) => appendedTools(deferred, addTools),
+    reminder: `<system-reminder>${tools.map(oneLine).join("\n")}</system-reminder>`,
     foreignTools: foreignTools(tools, surroundings.data.trust),
     status: names.map((name) => ({ name, status: there.has(name) ? "connected" : "failed" })),
     notes: [...notes, ...opened.notes],

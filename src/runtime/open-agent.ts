@@ -1,5 +1,6 @@
 import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
+import type { RunToolOptions } from "../engine/run-tool.ts";
 import type { Environment } from "../engine/system-prompt.ts";
 import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import type { LoadedSession } from "../memory/load-session.ts";
@@ -17,6 +18,7 @@ import type { BashOptions } from "../tools/bash/bash-options.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 import { type AgentMemory, agentMemory, type MemoryScope } from "./agent-memory.ts";
+import { AgentTools } from "./agent-tools.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
@@ -26,8 +28,17 @@ import { openCompactor } from "./open-compactor.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
 import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
-import { toApiFormat } from "./toolset.ts";
 import { wantsLocal } from "./wanted-model.ts";
+
+export type ToolParts = {
+  shell: ShellState;
+  bash: BashOptions;
+  web: WebOptions;
+  mail: ReadonlySet<string>;
+  mayShow: MayShow;
+  /** For a tool that brings others: they may be called at once, and stand at the end of the next request's. */
+  addTools: AgentTools["add"];
+};
 
 export type AgentRequest = {
   name: string;
@@ -41,7 +52,9 @@ export type AgentRequest = {
   /** A session that is there goes on, with its system prompt and tools; else it begins here. */
   sessionPath: string;
   system: (environment: Environment) => string;
-  tools: (parts: { shell: ShellState; bash: BashOptions; web: WebOptions; mail: ReadonlySet<string>; mayShow: MayShow }) => readonly Tool[];
+  tools: (parts: ToolParts) => readonly Tool[];
+  /** For calls of tools that are not among these yet, or that stand for others. */
+  resolve?: RunToolOptions["resolve"];
   pending?: () => Promise<Pending | undefined>;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
@@ -92,12 +105,14 @@ export type OpenedAgent = AsyncDisposable & {
   /** Another model goes on with the conversation; gives its full name, or throws UserError. */
   useModel(name: string): { name: string; notice: string | undefined };
   checkpoints(): Promise<Checkpoints>;
-  tools: readonly ToolSpec[];
+  tools: AgentTools;
   permissions: Permissions;
   memory: AgentMemory;
   /** Ids of the mail that the conversation holds. */
   mail: ReadonlySet<string>;
   isNew: boolean;
+  /** It goes on from where it was planning. */
+  wasPlanning: boolean;
   notes: string[];
 };
 
@@ -117,7 +132,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const { settings, env } = surroundings;
   const { sessionPath, sessionId: id, onProblem } = request;
   const old = readHeader(sessionPath) ? await openSessionFile(sessionPath, onProblem) : undefined;
-  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: request.cacheKey ?? id });
+  const choose = (name: string | undefined) =>
+    selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: request.cacheKey ?? id });
   const fallback = fallbackOf(surroundings, choose);
   const earlier = lastModel(old?.loaded, fallback?.model);
   const selected = choose(surroundings.flags.model ?? request.model ?? earlier ?? env.ROOCODE_MODEL ?? settings.model);
@@ -160,13 +176,16 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   };
   const mail = old?.loaded.mail ?? new Set<string>();
   const memory = agentMemory(surroundings, request.root, permissions.isTrusted, request.memoryScope);
-  const tools = memory.watched(
-    request.tools({ shell, bash, web: { mayBePrivate: permissions.namesHost }, mail, mayShow: permissions.mayShow }),
-  );
+  const web = { mayBePrivate: permissions.namesHost };
+  const addTools: AgentTools["add"] = (more) => tools.add(more);
   const { begin } = request;
+  const tools = new AgentTools({
+    tools: memory.watched(request.tools({ shell, bash, web, mail, mayShow: permissions.mayShow, addTools })),
+    sent: old?.loaded.tools ?? begin?.tools,
+    onAdd: (specs) => session.write({ type: "tools_added", at: new Date().toISOString(), tools: [...specs] }),
+  });
   const system = old?.loaded.header.system ?? begin?.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
-  const toolSpecs = old?.loaded.header.tools ?? begin?.tools ?? toApiFormat(tools);
-  const session =
+  const session: SessionFile =
     old?.session ??
     createSession(
       sessionPath,
@@ -179,7 +198,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
         agent: request.name,
         model: `${selected.provider}/${selected.model}`,
         system,
-        tools: [...toolSpecs],
+        tools: [...tools.sent],
       },
       onProblem,
     );
@@ -192,7 +211,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       client,
       id: one.model,
       maxTokens: one.maxOutputTokens,
-      compactor: openCompactor(one, client, { system, toolSpecs, cwd: () => shell.cwd, permissions, preserve }),
+      compactor: openCompactor(one, client, { system, toolSpecs: tools.sent, cwd: () => shell.cwd, permissions, preserve }),
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
   };
@@ -206,7 +225,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     {
       name: request.name,
       system,
-      tools,
+      tools: [...tools.callable.values()],
       model: selected.model,
       cwd: request.cwd,
       mode: request.mode(),
@@ -227,7 +246,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       authorize: permissions.authorize,
       session,
       spillFolder,
-      toolSpecs,
+      tools,
+      resolve: request.resolve,
     },
   );
   let modelName = `${selected.provider}/${selected.model}`;
@@ -247,11 +267,12 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       return { name: modelName, notice: next.notice };
     },
     checkpoints,
-    tools: toolSpecs,
+    tools,
     permissions,
     memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
+    wasPlanning: old?.loaded.isPlanning ?? false,
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
       await shell[Symbol.asyncDispose]();

@@ -1,22 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
+import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { UserMessage } from "../protocol/message.ts";
-import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
-import type { Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
-import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
+import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { openMemories } from "./agent-memory.ts";
+import { customAgents, customAgentsReminder } from "./agent-places.ts";
+import type { AgentsHost } from "./agents-host.ts";
+import type { ToolLoading } from "./deferred-tools.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
-import { PlanModeNotice } from "./plan-mode.ts";
+import type { Permissions } from "./permissions.ts";
+import { PlanMode } from "./plan-mode.ts";
+import { agentsFolder, SessionAgents } from "./session-agents.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -28,8 +35,17 @@ export type SessionOptions = {
   mcpConfig?: readonly string[] | undefined;
   /** What the person typed since the last round. */
   steering?: () => string | undefined;
-  askHuman?: AskHuman;
+  /** The permissions are those of the agent that asks: the main one or a sub-agent. */
+  askHuman?: (permissions: Pick<Permissions, "alwaysRule">, ...question: Parameters<AskHuman>) => ReturnType<AskHuman>;
   askUser: AskUser;
+  /** Absent when nobody can approve a plan. */
+  approvePlan?: ApprovePlan;
+  /** Of a new session: it has no tools for code, only agents that have. */
+  isCoordinator?: boolean;
+  /** Steps of sub-agents, as they happen. */
+  onSubagentEvent?: SubagentListener;
+  /** A sub-agent in the background has ended: its result goes with the next request. */
+  onNews?: () => void;
   onProblem?: OnProblem;
   /** Memories are taken from the conversation, unless the settings say otherwise; told what was remembered. */
   onRemembered?: (text: string) => void;
@@ -46,6 +62,9 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
   jobs: Pick<ShellState, "jobs" | "stopJob">;
+  subagents: Pick<SessionAgents, "running" | "hasNews" | "news" | "toBackground">;
+  /** A run that is over when what it started in the background is. */
+  runToEnd(input: AgentInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
   mcpServers: SessionMcp["status"];
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
@@ -54,7 +73,10 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   message(text: string): Promise<UserMessage>;
 };
 
+export type SubagentListener = NonNullable<AgentsHost["onEvent"]>;
+
 const MAIN_AGENT = "main";
+const COORDINATOR = "coordinator";
 
 /** A plain session of the main agent in this folder, new or gone on with. */
 export async function openSession(surroundings: Surroundings, options: SessionOptions): Promise<OpenedSession> {
@@ -63,36 +85,110 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const old = options.resume === undefined ? undefined : await findOld(folder, options.resume);
   const id = old?.id ?? randomUUID();
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
+  const isCoordinator = old ? old.agent === COORDINATOR : options.isCoordinator === true;
+  if (old && options.isCoordinator && !isCoordinator)
+    throw new UserError(`The session ${old.id} began without --coordinator, and a session keeps its tools. Start a new one with it.`);
+  const sessionPath = join(folder, `${id}.jsonl`);
+  const planFile = join(folder, `${id}.plan.md`);
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
-  const planMode = new PlanModeNotice();
+  let isPlanningKept = false;
+  const setMode = (next: PermissionMode) => {
+    mode = next;
+    keepPlanning();
+  };
+  /** A session that goes on later plans on; no other mode is taken along. */
+  const keepPlanning = () => {
+    if ((mode === "plan") === isPlanningKept) return;
+    isPlanningKept = !isPlanningKept;
+    opened.session.write({ type: "mode", at: new Date().toISOString(), mode });
+  };
+  const planMode = new PlanMode({ file: planFile, mode: () => mode, setMode, approve: options.approvePlan ?? (async () => undefined) });
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
-  const opened = await openAgent(surroundings, {
-    name: MAIN_AGENT,
+  let loading: ToolLoading | undefined;
+  const { askHuman } = options;
+  const asking =
+    askHuman &&
+    ((permissions: () => Permissions): AskHuman =>
+      (...question) =>
+        askHuman(permissions(), ...question));
+  const scope = { planFile, ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}) };
+  const toolSettings = settings.tools ?? {};
+  const agents = new SessionAgents({
+    surroundings,
+    folder: agentsFolder(sessionPath),
+    root,
+    cwd: () => opened.shell.cwd,
+    mode: () => mode,
+    parent: () => opened,
+    tools: ({ shell, bash, web, mayShow, addTools }) => {
+      const own = mcp.loading?.(addTools);
+      const work = workTools({ web, shell, bash, mayShow, askUser: async () => undefined, settings: toolSettings });
+      return { tools: [...work, ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
+    },
+    toolReminder: mcp.reminder,
+    isCoordinator,
+    isSynchronous: false,
+    autoBackgroundMs: getAutoBackgroundMs(surroundings.env),
+    scope,
+    askHuman: asking,
+    checkpoints: { open: () => opened.checkpoints(), turn: () => opened.agent.turns },
+    onEvent: options.onSubagentEvent,
+    onNews: () => options.onNews?.(),
+    onNote: options.onProblem ?? ((text) => void process.stderr.write(`${text}\n`)),
+  });
+  const role = isCoordinator ? await (await import("./built-in-agent.ts")).builtInPrompt("session-coordinator") : undefined;
+  const opened: OpenedAgent = await openAgent(surroundings, {
+    name: isCoordinator ? COORDINATOR : MAIN_AGENT,
     root,
     cwd,
     mode: () => mode,
     maxTurns: options.maxTurns,
     sessionId: id,
-    sessionPath: join(folder, `${id}.jsonl`),
-    system: systemPrompt,
-    tools: ({ shell, bash, web, mayShow }) => [
-      ...workTools({ web, shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
-      ...mcp.tools,
-    ],
+    sessionPath,
+    system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
+    tools: ({ shell, bash, web, mayShow, addTools }) => {
+      const own = [...agents.tools(), planMode.tool()];
+      if (isCoordinator) return [askUserTool(options.askUser), taskStopTool(shell, agents.stop), ...own];
+      loading = mcp.loading?.(addTools);
+      const { askUser } = options;
+      const work = workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
+      return [...work, ...own, ...(loading?.tools ?? [])];
+    },
+    resolve: async (call, signal) => loading?.resolve(call, signal),
     pending: async () => {
       const steering = options.steering?.();
-      return steering === undefined ? undefined : { reminder: "", mail: [], steering };
+      const notice = planMode.next();
+      if (steering === undefined && notice === undefined) return undefined;
+      return { reminder: notice ?? "", mail: [], ...(steering === undefined ? {} : { steering }) };
     },
-    preserve: async () => planMode.now(mode),
+    preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes())],
+    news: agents.news,
     isUndoable: true,
-    ...(mcp.foreignTools ? { scope: { foreignTools: mcp.foreignTools } } : {}),
-    askHuman: options.askHuman,
+    scope,
+    askHuman: asking?.(() => opened.permissions),
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
     await mcp[Symbol.asyncDispose]();
     throw error;
   });
+  if (opened.wasPlanning) isPlanningKept = true;
+  if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
+  let toldTypes: string | undefined;
+  /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */
+  const newTypes = async (): Promise<string[]> => {
+    const [now] = await customTypes();
+    if (now === undefined || now === toldTypes) return [];
+    toldTypes = now;
+    return [now];
+  };
+  const customTypes = async (): Promise<string[]> => {
+    const found = await customAgents(surroundings, opened.permissions.isAccepted);
+    const text = found && customAgentsReminder(found);
+    return text === undefined ? [] : [text];
+  };
+  // Behind what a session that began without servers sends already.
+  if (loading) opened.tools.add(loading.tools);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
@@ -104,40 +200,38 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     id,
     surroundings,
     mode: () => mode,
-    setMode(next) {
-      mode = next;
-    },
+    setMode,
     model: () => model,
     useModel(name) {
       const next = opened.useModel(name);
       model = next.name;
       return next;
     },
-    toBackground: () => opened.shell.toBackground(),
+    toBackground: () => opened.shell.toBackground() + agents.toBackground(),
     jobs: opened.shell,
+    subagents: agents,
+    runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),
     mcpServers: mcp.status,
     memories: () => openMemories(surroundings),
     learner,
-    notes: [
-      ...surroundings.warnings,
-      ...(moved ? [moved.note] : []),
-      ...(opening?.notes ?? []),
-      ...opened.notes,
-      ...mcp.notes,
-      ...notInSession(mcp.tools, opened.tools),
-    ],
+    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcp.notes],
     async message(text) {
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
+      const names = isFirst && mcp.reminder ? [{ type: "text" as const, text: mcp.reminder }] : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
-      const notice = planMode.next(mode);
-      const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...before, { type: "text", text }, ...place, ...plan] };
+      keepPlanning();
+      const notice = planMode.next();
+      const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])];
+      const behind = reminders.map((reminder) => ({ type: "text" as const, text: reminder }));
+      return { role: "user", content: [...before, ...names, { type: "text", text }, ...place, ...behind] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
+      // What they have open is the session's.
+      await agents[Symbol.asyncDispose]();
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
     },
   };
@@ -146,13 +240,6 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
 async function openLearner(...given: ConstructorParameters<typeof TurnLearner>): Promise<Learner> {
   const { TurnLearner } = await import("./learner.ts");
   return new TurnLearner(...given);
-}
-
-/** A session that goes on sends the tools that it began with. */
-function notInSession(tools: readonly Tool[], sent: readonly ToolSpec[]): string[] {
-  const known = new Set(sent.map((tool) => tool.name));
-  const others = tools.filter((tool) => !known.has(tool.name)).map((tool) => tool.name);
-  return others.length > 0 ? [`This session began without ${others.join(", ")}; a new one has them.`] : [];
 }
 
 /** Checked before anything is written: what is no session stays as it is. */

@@ -63,7 +63,7 @@ async function converse(job: SubagentJob, host: AgentsHost, surroundings: Surrou
   let end: LoopComplete;
   if (first.type === "fork") end = await through(opened.agent.goOn(run.signal));
   else if (first.type === "message") end = await through(opened.agent.run({ message: userText(first.text) }, run.signal));
-  else end = await through(opened.agent.run(await firstInput(opened.memory, promptOf(first, opened), host.onNote), run.signal));
+  else end = await through(opened.agent.run(await firstInput(opened.memory, promptOf(first, opened, host), host.onNote), run.signal));
   // What came behind its last round.
   for (let late = run.takeMessages(); late !== undefined && !run.signal.aborted; late = run.takeMessages())
     end = await through(opened.agent.run({ message: userText(late) }, run.signal));
@@ -78,6 +78,8 @@ async function requestOf(
 ): Promise<AgentRequest> {
   const parent = host.parent();
   const { rules, worktree } = record;
+  let resolve: AgentRequest["resolve"];
+  const isAllowed = (name: string) => mayUse(name, filter);
   const filter = { ...(record.isFork ? {} : { definition: rules }), isBackground: record.isBackground };
   const place = worktree ? { root: worktree.path, cwd: worktree.path } : { root: host.root, cwd: host.cwd() };
   return {
@@ -90,10 +92,12 @@ async function requestOf(
     sessionPath,
     system: (environment) => systemPrompt(environment, first.type === "prompt" ? first.definition.prompt : "", GUIDANCE),
     tools: (parts) => {
-      const all = host.tools(parts);
-      const isAllowed = (name: string) => mayUse(name, filter);
-      return record.isFork ? forkTools(parent.tools, all, isAllowed) : all.filter(({ name }) => isAllowed(name));
+      const addTools: typeof parts.addTools = (more) => parts.addTools(more.filter(({ name }) => isAllowed(name)));
+      const given = host.tools({ ...parts, addTools });
+      resolve = given.resolve;
+      return record.isFork ? forkTools(parent.tools.sent, given.tools, isAllowed) : given.tools.filter(({ name }) => isAllowed(name));
     },
+    resolve: async (call, signal) => (isAllowed(call.name) ? resolve?.(call, signal) : undefined),
     ...(first.type === "fork" ? { begin: first.begin } : {}),
     ...(record.isFork ? { cacheKey: parent.session.id } : {}),
     pending: async () => {
@@ -129,7 +133,10 @@ function scopeOf({ rules, worktree }: SubagentRecord, { scope, surroundings }: A
 }
 
 /** Never wider than the caller's, but for the user's own `dontAsk`, which stands for every call of the tools that are left. */
-export function childMode(parent: PermissionMode, { level, permissionMode: own }: Pick<SubagentRecord["rules"], "level" | "permissionMode">): PermissionMode {
+export function childMode(
+  parent: PermissionMode,
+  { level, permissionMode: own }: Pick<SubagentRecord["rules"], "level" | "permissionMode">,
+): PermissionMode {
   if (own === undefined || parent === "plan") return parent;
   if (own === "dontAsk") return level === "project" ? parent : "bypassPermissions";
   return WIDTH[own] < WIDTH[parent] ? own : parent;
@@ -144,10 +151,17 @@ async function surroundingsOf({ worktree }: SubagentRecord, { surroundings }: Ag
   return readSurroundings(worktree.path, surroundings.env, flags);
 }
 
-function promptOf({ prompt, definition }: Extract<First, { type: "prompt" }>, { tools }: OpenedAgent): string {
-  const canLoad = definition.skills.length > 0 && tools.some(({ name }) => name === "LoadSkill");
-  if (!canLoad) return prompt;
-  return `<system-reminder>Load these skills with LoadSkill before you begin: ${definition.skills.join(", ")}.</system-reminder>\n\n${prompt}`;
+function promptOf(
+  { prompt, definition: { skills } }: Extract<First, { type: "prompt" }>,
+  { tools }: OpenedAgent,
+  { toolReminder }: AgentsHost,
+): string {
+  const loads = skills.length > 0 && tools.callable.has("LoadSkill");
+  return [
+    ...(loads ? [`<system-reminder>Load these skills with LoadSkill before you begin: ${skills.join(", ")}.</system-reminder>`] : []),
+    ...(toolReminder !== undefined && tools.callable.has("ToolSearch") ? [toolReminder] : []),
+    prompt,
+  ].join("\n\n");
 }
 
 function endOf(end: LoopComplete, turns: number, { agent }: OpenedAgent): SubagentEnd {

@@ -18,11 +18,11 @@ import { Spending } from "./spending.ts";
 import type { WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { integrationPath, makeBackend, spawnContext } from "./team-backend.ts";
-import { worktreeLock } from "./worktree-lock.ts";
 import type { NewTeam } from "./team-create.ts";
 import { fileAway, stopMembers } from "./team-end.ts";
 import { describeEnd, type TeamOutcome } from "./team-outcome.ts";
 import { totalSpent } from "./team-status.ts";
+import { worktreeLock } from "./worktree-lock.ts";
 
 export type TeamRun = NewTeam & {
   maxRunning: number;

@@ -11,6 +11,11 @@ import type { AgentsHost } from "./agents-host.ts";
 import type { SessionAgent } from "./create-agent.ts";
 import type { SubagentRunner } from "./subagents.ts";
 
+/** Sessions of sub-agents lie below that of the conversation that started them. */
+export function agentsFolder(sessionPath: string): string {
+  return sessionPath.replace(/\.jsonl$/, ".agents");
+}
+
 /** The sub-agents of a conversation, seen from it: its tools, and what reaches it by itself. Little of it loads before one is started. */
 export class SessionAgents implements AsyncDisposable {
   readonly #host: AgentsHost;
@@ -37,6 +42,13 @@ export class SessionAgents implements AsyncDisposable {
 
   /** Undefined for one that nobody knows. */
   readonly send = async (to: string, text: string) => (await this.#runner()).send(to, text);
+
+  /** Whether one goes by this name or id. */
+  async isKnown(to: string): Promise<boolean> {
+    // One of an earlier process is found in its records.
+    const agents = this.#agents ?? (/^agent-[0-9a-f]+$/.test(to) ? (await this.#runner()).agents : undefined);
+    return agents?.find(to) !== undefined;
+  }
 
   /** For TaskStop; undefined for one that nobody knows. */
   readonly stop = async (to: string) => (await this.#runner()).stop(to);

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import type { PlainTask, TaskStore } from "../engine/subagents/task-tools.ts";
-import { readTextOrUndefined, isErrno, writeAtomic } from "../platform/files.ts";
+import { isErrno, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 import { TASK_STATUSES } from "../protocol/team.ts";
 
@@ -30,7 +30,9 @@ const RecordSchema = z.object({
     commands: z.literal("read-only").optional(),
   }),
   worktree: z.object({ path: z.string(), branch: z.string(), base: z.string() }).optional(),
-  end: z.object({ status: z.enum(["completed", "failed", "stopped"]), text: z.string(), notes: z.array(z.string()), turns: z.number() }).optional(),
+  end: z
+    .object({ status: z.enum(["completed", "failed", "stopped"]), text: z.string(), notes: z.array(z.string()), turns: z.number() })
+    .optional(),
 });
 /** What stands beside a sub-agent's session: with it, it can go on in a later process. */
 export type SubagentRecord = z.output<typeof RecordSchema>;
@@ -50,7 +52,9 @@ export async function readRecords(folder: string): Promise<SubagentRecord[]> {
     throw error;
   });
   const records = await Promise.all(
-    names.filter((name) => /^agent-[0-9a-f]+\.json$/.test(name)).map(async (name) => RecordSchema.safeParse(await readJson(join(folder, name)))),
+    names
+      .filter((name) => /^agent-[0-9a-f]+\.json$/.test(name))
+      .map(async (name) => RecordSchema.safeParse(await readJson(join(folder, name)))),
   );
   return records.flatMap((read) => (read.success ? [read.data] : [])).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 }

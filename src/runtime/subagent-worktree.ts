@@ -41,13 +41,19 @@ export async function bringBack(surroundings: Surroundings, worktree: SubagentWo
  * Commits what was left, and takes the folder away if nothing is lost by that: what is committed stays on the branch, a branch without a
  * commit goes too. Gives what the caller should know.
  */
-export async function leaveWorktree(surroundings: Surroundings, worktree: SubagentWorktree, subject: string, id: string): Promise<string[]> {
+export async function leaveWorktree(
+  surroundings: Surroundings,
+  worktree: SubagentWorktree,
+  subject: string,
+  id: string,
+): Promise<string[]> {
   const { projectRoot } = surroundings;
   const { path, branch, base } = worktree;
   const on = (await git(path, ["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
   if (on !== `refs/heads/${branch}`)
     return [`Its worktree ${path} is not on ${branch} but on ${on.replace("refs/heads/", "") || "a detached HEAD"}; it stays as it is`];
-  if ((await gitText(path, ["ls-files", "--unmerged"])) !== "") return [`Its worktree ${path} holds a merge that is not finished; it stays`];
+  if ((await gitText(path, ["ls-files", "--unmerged"])) !== "")
+    return [`Its worktree ${path} holds a merge that is not finished; it stays`];
   await commitAll(path, { subject: `agent: ${subject}`, trailers: { "RooCode-Agent": id } });
   const unsaved = await unsavedIn(path, projectRoot);
   const tip = await gitText(path, ["rev-parse", "HEAD"]);

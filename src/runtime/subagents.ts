@@ -61,7 +61,7 @@ export class SubagentRunner {
       ? undefined
       : {
           system: parent.system,
-          tools: parent.tools,
+          tools: [...parent.tools.sent],
           history: forkedHistory(parent.agent.history, context.callId, call.prompt),
         };
     const id = this.agents.newId();
@@ -96,7 +96,12 @@ export class SubagentRunner {
       return errorResult(`${agent.id} ended before it had begun: there is nothing to go on from. Start another one.`);
     if (this.agents.write(agent.id, text)) return textResult(`Delivered. ${agent.id} is at work and reads it with its next round.`);
     const isBackground = !this.#host.isSynchronous;
-    const again = await this.#start({ ...record, startedAt: new Date().toISOString(), isBackground }, { type: "message", text }, isBackground, "");
+    const again = await this.#start(
+      { ...record, startedAt: new Date().toISOString(), isBackground },
+      { type: "message", text },
+      isBackground,
+      "",
+    );
     if (isBackground) return launched(again, ["It goes on with all that it knew"]);
     return this.#inFront(again, [], new AbortController().signal);
   }

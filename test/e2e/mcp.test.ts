@@ -20,21 +20,66 @@ async function userSettings(home: TestHome, settings: Record<string, unknown>): 
   await writeFile(join(home.data, "config.yaml"), JSON.stringify(settings));
 }
 
-test.each(PROTOCOLS)("a server of --mcp-config is called over %s, its tools stand behind the built-in ones", async (protocol) => {
-  await using model = await fakeModel(ECHO);
+const SEARCH = inOrder(
+  { calls: [{ name: "ToolSearch", input: { query: "says again" } }] },
+  { calls: [{ name: "mcp__demo__echo", input: { text: "hello" } }] },
+  { text: "Done." },
+);
+
+/** Of a body in either protocol. */
+function toolNames(body: string): string[] {
+  const { tools }: { tools: { name?: string; function?: { name: string } }[] } = JSON.parse(body);
+  return tools.map((tool) => tool.name ?? tool.function?.name ?? "");
+}
+
+test.each(PROTOCOLS)("over %s a tool is announced by its name, found, and stands behind all others from then on", async (protocol) => {
+  await using model = await fakeModel(SEARCH);
   await using home = await testHome();
   const file = await configFile(home, { demo: stdioServer() });
   const run = await home.roocode(["-p", "--mcp-config", file, ...BYPASS, "Say hello"], { env: model.env(protocol) });
   expect(run).toEqual({ code: 0, stdout: "Done.\n", stderr: "" });
-  const bodies = model.proxy.captures.map((capture) => JSON.parse(capture.body));
-  const names: string[] = bodies[0].tools.map((tool: { name?: string; function?: { name: string } }) => tool.name ?? tool.function?.name);
-  const first = names.findIndex((name) => name.startsWith("mcp__"));
-  expect(first).toBeGreaterThan(0);
-  expect(names.slice(first).every((name) => name.startsWith("mcp__demo__"))).toBe(true);
-  expect(bodies[1].tools).toEqual(bodies[0].tools);
-  expect(JSON.stringify(bodies[1].messages)).toContain("good: hello");
-  model.proxy.assertLegal();
+  const bodies = model.proxy.captures.map(({ body }) => body);
+  const [first = [], second = [], third = []] = bodies.map(toolNames);
+  expect(first).toContain("ToolSearch");
+  expect(first.filter((name) => name.startsWith("mcp__"))).toEqual([]);
+  expect(second).toEqual([...first, "mcp__demo__echo"]);
+  expect(third).toEqual(second);
+  expect(bodies[2]).toContain("good: hello");
+  model.proxy.assertLegal({ toolsGrow: true });
   await assertSessionLegal((await home.sessions())[0] ?? "");
+});
+
+test.each(PROTOCOLS)(
+  "over %s what was found is sent again, byte for byte, by a session that goes on, without its server, and by a fork",
+  async (protocol) => {
+    await using model = await fakeModel(({ steps, rounds }) => {
+      const said = steps.findLast((step) => step.type === "words" && step.from === "user");
+      return said?.type === "words" && /go on/.test(said.text) ? { text: "Went on." } : SEARCH({ steps, rounds } as never);
+    });
+    await using home = await testHome();
+    const file = await configFile(home, { demo: stdioServer() });
+    const env = model.env(protocol);
+    await home.roocode(["-p", "--mcp-config", file, ...BYPASS, "Say hello"], { env });
+    for (const more of [["--mcp-config", file], [], ["--fork-session"]])
+      expect(await home.roocode(["-p", "-c", "go on", ...more], { env })).toMatchObject({ code: 0, stdout: "Went on.\n" });
+    const tools = model.proxy.captures.map(({ body }) =>
+      JSON.stringify(JSON.parse(body).tools).replaceAll(/,"cache_control":\{[^}]*\}/g, ""),
+    );
+    expect(new Set(tools.slice(1)).size).toBe(1);
+    expect(tools[1]?.startsWith(tools[0]?.slice(0, -1) ?? "")).toBe(true);
+    model.proxy.assertLegal({ toolsGrow: true });
+  },
+);
+
+test("a tool that is called by its name without a search runs, and the history names it", async () => {
+  await using model = await fakeModel(ECHO);
+  await using home = await testHome();
+  const file = await configFile(home, { demo: stdioServer() });
+  const run = await home.roocode(["-p", "--mcp-config", file, ...BYPASS, "Say hello"], { env: model.env("openai") });
+  expect(run).toEqual({ code: 0, stdout: "Done.\n", stderr: "" });
+  expect(toolNames(model.proxy.captures[1]?.body ?? "").at(-1)).toBe("mcp__demo__echo");
+  expect(model.proxy.captures[1]?.body).toContain("good: hello");
+  model.proxy.assertLegal({ toolsGrow: true });
 });
 
 test("in mode default a call is denied without a rule, and allowed with one for its name", async () => {
@@ -66,15 +111,17 @@ test("a server that dies is a note and its name in init; the session goes on wit
   ]);
 });
 
-test("a session that goes on keeps its tools and says which are new", async () => {
+test("a session that began without servers gets ToolSearch at the end once there are some", async () => {
   await using model = await fakeModel(() => ({ text: "Done." }));
   await using home = await testHome();
   await home.roocode(["-p", "one"], { env: model.env("anthropic") });
   const file = await configFile(home, { demo: stdioServer() });
-  const second = await home.roocode(["-p", "-c", "two", "--mcp-config", file], { env: model.env("anthropic") });
-  expect(second.stderr).toContain("This session began without mcp__demo__echo");
-  const [before, after] = model.proxy.captures.map((capture) => JSON.parse(capture.body).tools);
-  expect(after).toEqual(before);
+  await home.roocode(["-p", "-c", "two", "--mcp-config", file], { env: model.env("anthropic") });
+  const [before = [], after] = model.proxy.captures.map(({ body }) => toolNames(body));
+  expect(before).not.toContain("ToolSearch");
+  expect(after).toEqual([...before, "ToolSearch"]);
+  expect(model.proxy.captures[1]?.body).toContain("mcp__demo__echo: Says it again.");
+  model.proxy.assertLegal({ toolsGrow: true });
 });
 
 test("what a project brings is started once exactly that was accepted, and no longer when it changes", async () => {

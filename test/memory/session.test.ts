@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toLine } from "../../src/memory/entry-line.ts";
 import { openSession } from "../../src/memory/session-file.ts";
+import { forkSession } from "../../src/memory/session-fork.ts";
 import { messageText, userText } from "../../src/protocol/message.ts";
 import { NO_USAGE } from "../../src/protocol/model.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
@@ -42,6 +43,22 @@ describe("a session that is loaded again", () => {
     const { notes, cost, usage } = await load(path);
     expect(notes).toEqual(["Skipped a damaged line of the session (line 3)."]);
     expect({ cost, usage }).toEqual({ cost: 0, usage: NO_USAGE });
+  });
+
+  test("names the tools that were found, each once and in their order, behind a step back and in a fork of it too", async () => {
+    await using folder = await tempFolder();
+    const added = (...names: string[]): SessionEntry => ({
+      type: "tools_added",
+      at,
+      tools: names.map((name) => ({ name, description: "", inputSchema: { type: "object" } })),
+    });
+    const back: SessionEntry = { type: "rewind", at, history: [] };
+    const path = await written(folder.path, "s1", added("b", "a"), user("one"), back, added("a", "c"), user("two"));
+    const names = async (file: string) => (await load(file)).tools.map(({ name }) => name);
+    expect(await names(path)).toEqual(["b", "a", "c"]);
+    const fork = forkSession(path, { cwd: "/" });
+    expect(await names(join(folder.path, `${fork}.jsonl`))).toEqual(["b", "a", "c"]);
+    expect((await load(path)).header.tools).toEqual([]);
   });
 
   test("whose tools were damaged is no session to go on with, and is left as it was", async () => {

@@ -79,7 +79,8 @@ export function agentTool({ runSubagent, spawnTeammate, hasVerification = false 
     isConcurrencySafe: () => true,
     async run(call, context) {
       try {
-        if (call.name !== undefined && spawnTeammate) return textResult(await spawnTeammate(teammateRequest(call, call.name), context.signal));
+        if (call.name !== undefined && spawnTeammate)
+          return textResult(await spawnTeammate(teammateRequest(call, call.name), context.signal));
         if (call.permission_mode !== undefined) return errorResult("permission_mode is for teammates, which only a team's lead starts.");
         return await runSubagent(call, context);
       } catch (error) {

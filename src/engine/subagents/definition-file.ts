@@ -43,7 +43,11 @@ export type ReadDefinition = { name: string } & (
 /** Undefined for a file that is no definition, such as a README. `file` is only named. */
 export function readDefinition(text: string, file: string): ReadDefinition | undefined {
   const stem = basename(file).replace(/\.(agent|prompt|chatmode|instructions)?\.?md$/i, "");
-  const refuse = (line: number, reason: string): ReadDefinition => ({ name: stem, verdict: "refuse", reason: `${file}:${line}: ${reason}` });
+  const refuse = (line: number, reason: string): ReadDefinition => ({
+    name: stem,
+    verdict: "refuse",
+    reason: `${file}:${line}: ${reason}`,
+  });
   const head = readFrontMatter(text);
   if ("refusal" in head) return refuse(head.refusal.line, head.refusal.text);
   if (!head.isThere) return NO_DEFINITION.test(basename(file)) ? undefined : refuse(1, "it has no front matter (---, fields, ---).");
@@ -54,7 +58,11 @@ export function readDefinition(text: string, file: string): ReadDefinition | und
   const prompt = head.body === "" ? fieldText(head, "prompt") : head.body;
   if (prompt === undefined) return refuse(1, "it has no prompt: neither text behind the front matter nor a field `prompt`.");
 
-  const warnings = [...faultsOf(text), ...head.problems.map((problem) => `line ${problem.line}: ${problem.text}`), ...oddFields(head, name)];
+  const warnings = [
+    ...faultsOf(text),
+    ...head.problems.map((problem) => `line ${problem.line}: ${problem.text}`),
+    ...oddFields(head, name),
+  ];
   if (head.body === "") warnings.push("its prompt stands in the front matter, and no text behind that");
   const remarks: string[] = [];
   const fields = { name, description, prompt, ...toolFields(head, remarks), ...runFields(head, remarks) };

@@ -35,7 +35,8 @@ export async function loadDefinitions(folders: readonly DefinitionFolder[]): Pro
       const first = agents.get(name.toLowerCase());
       if (verdict === "refuse") reports.push({ file, name, verdict, reason });
       else if (off !== undefined) reports.push({ file, name, verdict: "warn", reason: `${file}: ${off}` });
-      else if (first) reports.push({ file, name, verdict: "warn", reason: `${file}: "${name}" is taken by ${first.file}; this one is not used.` });
+      else if (first)
+        reports.push({ file, name, verdict: "warn", reason: `${file}: "${name}" is taken by ${first.file}; this one is not used.` });
       else {
         agents.set(name.toLowerCase(), { ...read.fields, level: folder.level, file });
         reports.push({ file, name, verdict, reason });

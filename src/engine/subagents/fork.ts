@@ -12,23 +12,24 @@ export function forkedHistory(history: readonly Message[], callId: string, task:
   const last = history.at(-1);
   if (last?.role !== "assistant") throw new Error("A fork begins with the answer that asked for it.");
   const results = toolCalls(last).map((call) =>
-    resultBlock(call, textResult(call.id === callId ? "You are the fork that this call began." : "The one you were forked from does this.")),
+    resultBlock(
+      call,
+      textResult(call.id === callId ? "You are the fork that this call began." : "The one you were forked from does this."),
+    ),
   );
-  const message: UserMessage = resultsMessage(results, undefined, directive(task));
+  const message: UserMessage = resultsMessage(results, FORKED, task);
   return [...history, message];
 }
 
-function directive(task: string): string {
-  return [
-    "<system-reminder>You are a fork now: you know all that was said before, and work beside the one you were forked from, who goes on with the person. Do what stands below and no more, with your own tools. Do not start agents, do not ask and do not address the person: nobody reads you but the one you were forked from. End with a short report: what you did or found, with paths, and what is left open.</system-reminder>",
-    task,
-  ].join("\n\n");
-}
+const FORKED =
+  "<system-reminder>You are a fork now: you know all that was said before, and work beside the one you were forked from, who goes on with the person. Do what stands below and no more, with your own tools. Do not start agents, do not ask and do not address the person: nobody reads you but the one you were forked from. End with a short report: what you did or found, with paths, and what is left open.</system-reminder>";
 
 /** The tools of a fork: it sends its parent's array, so what it may not use, or does not have, is refused when it is called. */
 export function forkTools(specs: readonly ToolSpec[], tools: readonly Tool[], mayUse: (name: string) => boolean): Tool[] {
   const own = new Map(tools.filter(({ name }) => mayUse(name)).map((tool) => [tool.name, tool]));
-  const refused = specs.filter(({ name }) => !own.has(name)).map(refusing);
+  // What the parent found of a server is found again when it is called.
+  const isFound = (name: string) => own.has(name) || (name.startsWith("mcp__") && mayUse(name));
+  const refused = specs.filter(({ name }) => !isFound(name)).map(refusing);
   return [...own.values(), ...refused];
 }
 

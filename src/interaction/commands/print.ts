@@ -15,6 +15,7 @@ export type PrintArguments = GlobalFlags & {
   maxTurns: number;
   resume?: string | undefined;
   mcpConfig?: readonly string[] | undefined;
+  isCoordinator?: boolean | undefined;
 };
 
 /** As a shell reports them. */
@@ -68,6 +69,12 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
       open += 1;
       return undefined;
     },
+    approvePlan: async (_plan, file) => {
+      open += 1;
+      output.note(`A plan waits for your approval: ${file}`);
+      return undefined;
+    },
+    ...(args.isCoordinator ? { isCoordinator: true } : {}),
   });
   onId(session.id);
   for (const text of session.notes) output.note(text);
@@ -78,7 +85,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     model: session.model(),
     cwd: process.cwd(),
     permissionMode: session.mode(),
-    tools: session.tools.map((tool) => tool.name),
+    tools: session.tools.sent.map((tool) => tool.name),
     mcpServers: session.mcpServers,
     write: (text) => output.write("stdout", text),
     note: output.note,
@@ -88,7 +95,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   };
   const run = (message: UserMessage, isLater = false) => {
     open = 0;
-    return printRun(session.agent.run({ message }, interrupt.signal), { ...options, isLater });
+    return printRun(session.runToEnd({ message }, interrupt.signal), { ...options, isLater });
   };
   // Without await the session would be closed before the run has ended.
   const code = args.isStreamInput

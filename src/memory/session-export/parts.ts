@@ -23,6 +23,7 @@ export function* parts(entries: Iterable<SessionEntry>): Generator<Part> {
       case "name":
       case "checkpoint":
       case "spent":
+      case "tools_added":
         break;
       case "message":
         yield* closeRound();

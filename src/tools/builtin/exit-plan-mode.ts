@@ -41,7 +41,9 @@ export function exitPlanModeTool(desk: PlanDesk): Tool {
           `Nobody is here to approve the plan. It stays in ${desk.file} and is left open: change nothing, and end your turn with a summary of it.`,
         );
       if ("feedback" in answer)
-        return errorResult(`The person wants the plan changed; plan mode stays on. Change ${desk.file}, then call this again.\n${answer.feedback}`);
+        return errorResult(
+          `The person wants the plan changed; plan mode stays on. Change ${desk.file}, then call this again.\n${answer.feedback}`,
+        );
       await desk.leave(answer.mode);
       return textResult(`The person approved the plan in ${desk.file}. Plan mode is over, the mode is ${answer.mode}: carry the plan out.`);
     },
