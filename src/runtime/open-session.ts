@@ -43,7 +43,7 @@ export type SessionOptions = {
   /** Of a new session: it has no tools for code, only agents that have. */
   isCoordinator?: boolean;
   /** Steps of sub-agents, as they happen. */
-  onSubagentEvent?: SubagentListener;
+  onSubagentEvent?: AgentsHost["onEvent"];
   /** A sub-agent in the background has ended: its result goes with the next request. */
   onNews?: () => void;
   onProblem?: OnProblem;
@@ -72,8 +72,6 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** The first message of a conversation carries the instruction files and the memories. */
   message(text: string): Promise<UserMessage>;
 };
-
-export type SubagentListener = NonNullable<AgentsHost["onEvent"]>;
 
 const MAIN_AGENT = "main";
 const COORDINATOR = "coordinator";

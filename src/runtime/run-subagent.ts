@@ -1,7 +1,7 @@
-import type { SubagentEnd, SubagentRun } from "../engine/subagents/background.ts";
 import type { AgentDefinition } from "../engine/subagents/definitions.ts";
 import { mayUse } from "../engine/subagents/filter-tools.ts";
 import { forkTools } from "../engine/subagents/fork.ts";
+import type { SubagentEnd, SubagentRun } from "../engine/subagents/subagent.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
 import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";

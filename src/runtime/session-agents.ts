@@ -1,6 +1,7 @@
 import { agentTool, type TeammateRequest } from "../engine/subagents/agent-tool.ts";
-import type { Subagent, Subagents } from "../engine/subagents/background.ts";
+import type { Subagents } from "../engine/subagents/background.ts";
 import { sendToAgentTool } from "../engine/subagents/send-to-agent.ts";
+import type { Subagent } from "../engine/subagents/subagent.ts";
 import { taskTools } from "../engine/subagents/task-tools.ts";
 import type { AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
 import { userText } from "../protocol/message.ts";

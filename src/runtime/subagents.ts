@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentCall } from "../engine/subagents/agent-tool.ts";
-import { type Subagent, type SubagentEnd, type SubagentRun, Subagents } from "../engine/subagents/background.ts";
+import { Subagents } from "../engine/subagents/background.ts";
 import { type AgentDefinition, loadDefinitions } from "../engine/subagents/definitions.ts";
 import { forkedHistory } from "../engine/subagents/fork.ts";
 import { endText } from "../engine/subagents/notification.ts";
+import type { Subagent, SubagentEnd, SubagentRun } from "../engine/subagents/subagent.ts";
 import { UserError } from "../protocol/errors.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
 import { agentFolders } from "./agent-places.ts";

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { notification } from "./notification.ts";
+import type { Subagent, SubagentEnd, SubagentInfo, SubagentRun } from "./subagent.ts";
 
 const AUTO_BACKGROUND_MS = 120_000;
 
@@ -9,31 +10,6 @@ export function getAutoBackgroundMs(env: Readonly<Record<string, string | undefi
   return given !== undefined && /^\d{1,9}$/.test(given) ? Number(given) : AUTO_BACKGROUND_MS;
 }
 
-export type SubagentInfo = {
-  id: string;
-  /** As the one who started it calls it. */
-  name?: string | undefined;
-  /** Name of its definition, or "fork". */
-  type: string;
-  description: string;
-};
-export type SubagentEnd = {
-  status: "completed" | "failed" | "stopped";
-  /** The last words of its model. */
-  text: string;
-  /** What the system adds: where its work lies, why it stopped. */
-  notes: readonly string[];
-  turns: number;
-};
-/** What a sub-agent is given for one run. */
-export type SubagentRun = { signal: AbortSignal; takeMessages: () => string | undefined };
-
-export type Subagent = SubagentInfo & {
-  /** Undefined while it runs. */
-  end?: SubagentEnd | undefined;
-  startedAt: string;
-  isBackground: boolean;
-};
 type Known = Subagent & { over: Promise<SubagentEnd>; control: AbortController; messages: string[]; isTold: boolean };
 
 /**

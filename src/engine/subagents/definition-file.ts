@@ -12,7 +12,7 @@ const MAX_NAME = 64;
 /** Markdown that lies beside definitions and is none. */
 const NO_DEFINITION = /^(readme|changelog|contributing|license|security|code_of_conduct|agents|claude|gemini|index|template)(\b|[-_.])/i;
 
-export const MEMORY_SCOPES = ["user", "project", "none"] as const;
+const MEMORY_SCOPES = ["user", "project", "none"] as const;
 
 /** What a Markdown file says of a kind of sub-agent; tool names are RooCode's own. */
 export type DefinitionFields = {
@@ -81,7 +81,6 @@ function faultsOf(text: string): string[] {
   if (text.startsWith("\uFEFF")) faults.push("it begins with a byte order mark");
   if (text.includes("\r")) faults.push("its lines end in carriage returns");
   if (/^\s*\n---/.test(text.replace(/^\uFEFF/, ""))) faults.push("blank lines stand before its front matter");
-  if (text.includes("\uFFFD")) faults.push("it is not all UTF-8");
   const head = /^\uFEFF?\s*---[^\n]*\n([\s\S]*?)\n(?:---|\.\.\.)/.exec(text)?.[1] ?? "";
   if (/^ *\t/m.test(head)) faults.push("its front matter is indented with tabs");
   return faults;

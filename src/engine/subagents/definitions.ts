@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { isErrno, readOddFile } from "../../platform/files.ts";
 import { type DefinitionFields, type ReadDefinition, readDefinition } from "./definition-file.ts";
 
-export type DefinitionLevel = "project" | "user" | "built-in";
+type DefinitionLevel = "project" | "user" | "built-in";
 export type DefinitionFolder = {
   path: string;
   level: DefinitionLevel;

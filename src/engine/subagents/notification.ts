@@ -1,5 +1,5 @@
 import { escapeSystemTags } from "../../protocol/system-tags.ts";
-import type { SubagentEnd, SubagentInfo } from "./background.ts";
+import type { SubagentEnd, SubagentInfo } from "./subagent.ts";
 
 /** More is in its transcript, and the model can ask it. */
 const MAX_CHARACTERS = 20_000;

@@ -3,8 +3,9 @@ import { defineWrittenTool } from "../../protocol/define-tool.ts";
 import { escapeSystemTags } from "../../protocol/system-tags.ts";
 import { TASK_STATUSES } from "../../protocol/team.ts";
 import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
-import type { Subagent, Subagents } from "./background.ts";
+import type { Subagents } from "./background.ts";
 import { endText } from "./notification.ts";
+import type { Subagent } from "./subagent.ts";
 
 /** Of a session without a team. */
 export type PlainTask = { id: string; subject: string; description: string; status: (typeof TASK_STATUSES)[number]; note?: string };
