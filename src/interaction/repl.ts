@@ -1,6 +1,6 @@
-import { userText } from "../protocol/message.ts";
+import { type UserMessage, userText } from "../protocol/message.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
-import type { OpenedSession } from "../runtime/open-session.ts";
+import { type OpenedSession, PromptRefused } from "../runtime/open-session.ts";
 import type { Attention } from "./attention.ts";
 import type { Key } from "./line-questions.ts";
 import type { PlainScreen } from "./plain.ts";
@@ -58,6 +58,17 @@ export async function runRepl(
       }
     }
     return true;
+  }
+
+  /** Undefined where a hook refuses the words. */
+  async function messageOf(line: string, signal: AbortSignal): Promise<UserMessage | undefined> {
+    try {
+      return await session.message(line, signal);
+    } catch (error) {
+      if (!(error instanceof PromptRefused)) throw error;
+      screen.line(error.message);
+      return undefined;
+    }
   }
 
   async function nextPrompt(): Promise<string | undefined> {
@@ -155,10 +166,12 @@ export async function runRepl(
       }
       running = whole;
       if (news !== undefined) screen.dim("A sub-agent in the background has ended.");
-      const message = news === undefined ? await session.message(line) : userText(news);
-      const events = session.agent.run({ message }, whole.signal);
-      const watched = news === undefined ? session.learner?.watch(line, events) : undefined;
-      for await (const event of watched ?? events) screen.event(event);
+      const message = news === undefined ? await messageOf(line, whole.signal) : userText(news);
+      if (message) {
+        const events = session.agent.run({ message }, whole.signal);
+        const watched = news === undefined ? session.learner?.watch(line, events) : undefined;
+        for await (const event of watched ?? events) screen.event(event);
+      }
       running = undefined;
     }
   } finally {

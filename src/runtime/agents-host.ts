@@ -3,6 +3,7 @@ import type { AgentEvent } from "../protocol/agent.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { AgentRequest, OpenedAgent, ToolParts } from "./open-agent.ts";
+import type { OpenedHooks } from "./open-hooks.ts";
 import type { PermissionScope, Permissions } from "./permissions.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -15,7 +16,10 @@ export type AgentsHost = {
   cwd: () => string;
   mode: () => PermissionMode;
   /** The conversation itself, once it is open. */
-  parent: () => Pick<OpenedAgent, "agent" | "tools" | "system" | "spending" | "overBudget" | "permissions" | "modelName" | "session">;
+  parent: () => Pick<
+    OpenedAgent,
+    "agent" | "tools" | "system" | "spending" | "overBudget" | "permissions" | "modelName" | "session" | "fireHook"
+  >;
   /** All tools that a sub-agent may get, before the filters, and the way to those that join later. */
   tools: (parts: ToolParts) => { tools: readonly Tool[]; resolve?: AgentRequest["resolve"] };
   /** What its first message says of tools that can be searched for. */
@@ -32,6 +36,9 @@ export type AgentsHost = {
   /** Steps of files are undone with the conversation's. */
   checkpoints?: { open: () => Promise<Checkpoints>; turn: () => number } | undefined;
   onEvent?: ((agent: { id: string; label: string; callId: string }, event: AgentEvent) => void) | undefined;
+  /** The process's hooks; those of a sub-agent are fired in its own name. */
+  hooks?: OpenedHooks | undefined;
+  team?: string | undefined;
   /** One in the background has ended. */
   onNews: () => void;
   onNote: (text: string) => void;

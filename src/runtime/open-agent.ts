@@ -9,6 +9,7 @@ import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import type { Message } from "../protocol/message.ts";
 import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
@@ -21,6 +22,7 @@ import { type AgentMemory, agentMemory, type MemoryScope } from "./agent-memory.
 import { AgentTools } from "./agent-tools.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
+import type { AgentHooksRequest } from "./hooks-of-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
@@ -79,6 +81,8 @@ export type AgentRequest = {
   scope?: PermissionScope;
   /** It merges what others made, settings of the project too, in a checkout that is nobody's policy. */
   isMerging?: boolean;
+  /** The process's hooks, and in whose name they are fired for this conversation. Of a sub-agent, the prompt that it was started with. */
+  hooks?: AgentHooksRequest | undefined;
   /** Added to what commands see, for example an identity for git. */
   shellEnv?: NodeJS.ProcessEnv;
   /** Told of what the person should know, such as commands that run without a sandbox; standard error unless given. */
@@ -107,6 +111,8 @@ export type OpenedAgent = AsyncDisposable & {
   checkpoints(): Promise<Checkpoints>;
   tools: AgentTools;
   permissions: Permissions;
+  /** In this agent's name; what hooks say to the model goes into its next message. Undefined without hooks. */
+  fireHook: FireHook | undefined;
   memory: AgentMemory;
   /** Ids of the mail that the conversation holds. */
   mail: ReadonlySet<string>;
@@ -153,13 +159,15 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     readable: [spillFolder, surroundings.projectRoot],
     keepsPolicy: !request.isMerging,
   }));
+  const hooks = request.hooks && (await import("./hooks-of-agent.ts")).hooksOfAgent(request.hooks, { request, shell, note: tell });
   const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     session: id,
     root: request.root,
     cwd: () => shell.cwd,
     mode: request.mode,
-    askHuman: request.askHuman,
+    askHuman: hooks ? hooks.notifying(request.askHuman) : request.askHuman,
+    beforeAsk: hooks?.beforeAsk,
     contains: containment?.contains,
     ...request.scope,
     // A result that went to disk is read from there.
@@ -207,11 +215,12 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
     const preserve = async () => [...(await memory.instructionReminders()), ...((await request.preserve?.()) ?? [])];
+    const compactor = openCompactor(one, client, { system, toolSpecs: tools.sent, cwd: () => shell.cwd, permissions, preserve });
     return {
       client,
       id: one.model,
       maxTokens: one.maxOutputTokens,
-      compactor: openCompactor(one, client, { system, toolSpecs: tools.sent, cwd: () => shell.cwd, permissions, preserve }),
+      compactor: hooks ? hooks.own.around(compactor) : compactor,
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
   };
@@ -242,6 +251,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       checkpointTurn: request.checkpointsOf?.turn,
       turns: old?.loaded.turns ?? 0,
       onRewind: () => memory.wentBack(),
+      hooks: hooks?.own,
       shell: withNews(shell, request.news),
       authorize: permissions.authorize,
       session,
@@ -251,6 +261,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     },
   );
   let modelName = `${selected.provider}/${selected.model}`;
+  await hooks?.start(old !== undefined);
   return {
     agent,
     session,
@@ -269,12 +280,14 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     checkpoints,
     tools,
     permissions,
+    fireHook: hooks?.own.fire,
     memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
     wasPlanning: old?.loaded.isPlanning ?? false,
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
+      await hooks?.end(agent.turns);
       await shell[Symbol.asyncDispose]();
       await containment?.[Symbol.asyncDispose]();
       session.close();

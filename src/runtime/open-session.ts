@@ -7,6 +7,7 @@ import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import type { UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
@@ -21,6 +22,7 @@ import type { ToolLoading } from "./deferred-tools.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import { openHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
 import { PlanMode } from "./plan-mode.ts";
 import { agentsFolder, SessionAgents } from "./session-agents.ts";
@@ -69,9 +71,12 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
-  /** The first message of a conversation carries the instruction files and the memories. */
-  message(text: string): Promise<UserMessage>;
+  /** The first message of a conversation carries the instruction files and the memories. Throws PromptRefused where a hook refuses the words. */
+  message(text: string, signal?: AbortSignal): Promise<UserMessage>;
 };
+
+/** A hook of the person's settings does not let these words go to the model. */
+export class PromptRefused extends UserError {}
 
 const MAIN_AGENT = "main";
 const COORDINATOR = "coordinator";
@@ -103,6 +108,13 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const planMode = new PlanMode({ file: planFile, mode: () => mode, setMode, approve: options.approvePlan ?? (async () => undefined) });
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
+  const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const hooks = await openHooks(surroundings, note);
+  const refusal = async (prompt: string, signal = new AbortController().signal): Promise<string | undefined> => {
+    const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
+    return said?.block ?? said?.halt;
+  };
+  const askUser = hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   let loading: ToolLoading | undefined;
   const { askHuman } = options;
   const asking =
@@ -133,7 +145,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     checkpoints: { open: () => opened.checkpoints(), turn: () => opened.agent.turns },
     onEvent: options.onSubagentEvent,
     onNews: () => options.onNews?.(),
-    onNote: options.onProblem ?? ((text) => void process.stderr.write(`${text}\n`)),
+    onNote: note,
+    hooks,
   });
   const role = isCoordinator ? await (await import("./built-in-agent.ts")).builtInPrompt("session-coordinator") : undefined;
   const opened: OpenedAgent = await openAgent(surroundings, {
@@ -147,9 +160,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash, web, mayShow, addTools }) => {
       const own = [...agents.tools(), planMode.tool()];
-      if (isCoordinator) return [askUserTool(options.askUser), taskStopTool(shell, agents.stop), ...own];
+      if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
       loading = mcp.loading?.(addTools);
-      const { askUser } = options;
       const work = workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
       return [...work, ...own, ...(loading?.tools ?? [])];
     },
@@ -157,17 +169,20 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     pending: async () => {
       const steering = options.steering?.();
       const notice = planMode.next();
-      if (steering === undefined && notice === undefined) return undefined;
-      return { reminder: notice ?? "", mail: [], ...(steering === undefined ? {} : { steering }) };
+      const refused = steering === undefined ? undefined : await refusal(steering);
+      if (refused !== undefined) note(`A hook refused what you typed meanwhile: ${refused}`);
+      const said = steering === undefined || refused !== undefined ? {} : { steering };
+      return notice === undefined && said.steering === undefined ? undefined : { reminder: notice ?? "", mail: [], ...said };
     },
     preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes())],
     news: agents.news,
     isUndoable: true,
+    ...(hooks ? { hooks: { hooks, agentType: isCoordinator ? COORDINATOR : MAIN_AGENT } } : {}),
     scope,
     askHuman: asking?.(() => opened.permissions),
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
-    await mcp[Symbol.asyncDispose]();
+    await Promise.all([mcp[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
   if (opened.wasPlanning) isPlanningKept = true;
@@ -213,7 +228,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     memories: () => openMemories(surroundings),
     learner,
     notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcp.notes],
-    async message(text) {
+    async message(text, signal) {
+      const refused = await refusal(text, signal);
+      if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
@@ -231,7 +248,16 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       // What they have open is the session's.
       await agents[Symbol.asyncDispose]();
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
+      await hooks?.[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** The same question; hooks hear that a person is waited for. */
+function notifying(askUser: AskUser, fireHook: () => FireHook | undefined): AskUser {
+  return (question, ...rest) => {
+    void fireHook()?.({ event: "notification", kind: "question", message: question }, new AbortController().signal);
+    return askUser(question, ...rest);
   };
 }
 

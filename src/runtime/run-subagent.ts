@@ -20,7 +20,16 @@ export type First =
   | { type: "prompt"; prompt: string; definition: AgentDefinition }
   | { type: "fork"; begin: Beginning | undefined }
   | { type: "message"; text: string };
-export type SubagentJob = { record: SubagentRecord; first: First; callId: string; sessionPath: string };
+export type SubagentJob = {
+  record: SubagentRecord;
+  first: First;
+  callId: string;
+  sessionPath: string;
+  /** The prompt or message, as hooks see it. */
+  prompt: string;
+  /** A hook started it. */
+  isOfHook: boolean;
+};
 
 const GUIDANCE = `# How you work
 - You are a sub-agent of RooCode: another agent gave you this task and reads nothing but your last message. It can't answer questions; decide what is yours to decide, and name what is not.
@@ -71,7 +80,7 @@ async function converse(job: SubagentJob, host: AgentsHost, surroundings: Surrou
 }
 
 async function requestOf(
-  { record, first, sessionPath }: SubagentJob,
+  { record, first, sessionPath, prompt, isOfHook }: SubagentJob,
   host: AgentsHost,
   run: SubagentRun,
   opened: () => OpenedAgent,
@@ -104,6 +113,18 @@ async function requestOf(
       const text = run.takeMessages();
       return text === undefined ? undefined : { reminder: "", mail: [], steering: text };
     },
+    ...(host.hooks
+      ? {
+          hooks: {
+            hooks: host.hooks,
+            agentType: record.type,
+            subagent: { prompt },
+            ...(host.team === undefined ? {} : { team: host.team }),
+            ...(worktree ? { worktree: worktree.path } : {}),
+            ...(isOfHook ? { isOfHook } : {}),
+          },
+        }
+      : {}),
     overBudget: parent.overBudget,
     spendingOf: parent.spending,
     memoryScope: rules.memory,

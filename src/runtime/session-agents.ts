@@ -25,6 +25,7 @@ export class SessionAgents implements AsyncDisposable {
 
   constructor(host: AgentsHost) {
     this.#host = host;
+    host.hooks?.runAgentsBy(async (request, signal) => (await this.#runner()).runForHook(request, signal));
   }
 
   /** `spawnTeammate` makes the Agent tool of a team's lead. */
@@ -111,6 +112,10 @@ export class SessionAgents implements AsyncDisposable {
     return taskTools({
       store: { read: async () => (await store()).read(), write: async (tasks) => (await store()).write(tasks) },
       agents: async () => (await this.#runner()).agents,
+      onTask: async (event, { id, subject, description }) => {
+        const { fireHook } = this.#host.parent();
+        return (await fireHook?.({ event, task: { id, subject, description } }, new AbortController().signal))?.block;
+      },
     });
   }
 

@@ -68,6 +68,7 @@ export class SubagentRunner {
     const id = this.agents.newId();
     const isIsolated = call.isolation === "worktree" || definition?.isolation === "worktree";
     const worktree = isIsolated ? await makeWorktree(host.surroundings, id) : undefined;
+    if (worktree) await parent.fireHook?.({ event: "worktree_created", worktree: worktree.path, branch: worktree.branch }, context.signal);
     const record: SubagentRecord = {
       version: 1,
       id,
@@ -83,7 +84,7 @@ export class SubagentRunner {
       ...(worktree ? { worktree } : {}),
     };
     const first: First = definition && !begin ? { type: "prompt", prompt: call.prompt, definition } : { type: "fork", begin };
-    const agent = await this.#start(record, first, isBackground, context.callId);
+    const agent = await this.#start(record, { first, prompt: call.prompt, callId: context.callId });
     const notes = remark === undefined ? [] : [remark];
     return isBackground ? launched(agent, notes) : this.#inFront(agent, notes, context.signal);
   }
@@ -97,12 +98,8 @@ export class SubagentRunner {
       return errorResult(`${agent.id} ended before it had begun: there is nothing to go on from. Start another one.`);
     if (this.agents.write(agent.id, text)) return textResult(`Delivered. ${agent.id} is at work and reads it with its next round.`);
     const isBackground = !this.#host.isSynchronous;
-    const again = await this.#start(
-      { ...record, startedAt: new Date().toISOString(), isBackground },
-      { type: "message", text },
-      isBackground,
-      "",
-    );
+    const next = { ...record, startedAt: new Date().toISOString(), isBackground };
+    const again = await this.#start(next, { first: { type: "message", text }, prompt: text });
     if (isBackground) return launched(again, ["It goes on with all that it knew"]);
     return this.#inFront(again, [], new AbortController().signal);
   }
@@ -116,14 +113,39 @@ export class SubagentRunner {
     return end ? endText(agent, end) : `${agent.id} is stopped.`;
   }
 
-  async #start(record: SubagentRecord, first: First, isBackground: boolean, callId: string): Promise<Subagent> {
+  /** For a hook, which waits for its last words; it shows in the list of tasks. */
+  async runForHook({ prompt, description }: { prompt: string; description: string }, signal: AbortSignal): Promise<string> {
+    const definition = await this.#definition("general-purpose");
+    if (!definition) throw new Error("general-purpose is always there.");
+    const record: SubagentRecord = {
+      version: 1,
+      id: this.agents.newId(),
+      type: definition.name,
+      description,
+      startedAt: new Date().toISOString(),
+      model: this.#host.parent().modelName(),
+      isFork: false,
+      isBackground: true,
+      maxTurns: definition.maxTurns ?? DEFAULT_TURNS,
+      rules: rulesOf(definition),
+    };
+    const agent = await this.#start(record, { first: { type: "prompt", prompt, definition }, prompt, isOfHook: true });
+    const end = await this.agents.untilEnd(agent, signal);
+    if (end.status !== "completed") throw new UserError(`Its sub-agent ${end.status}: ${end.notes.join("; ")}`);
+    return end.text;
+  }
+
+  async #start(
+    record: SubagentRecord,
+    { callId = "", isOfHook = false, ...job }: { first: First; prompt: string; callId?: string; isOfHook?: boolean },
+  ): Promise<Subagent> {
     const host = this.#host;
     this.#records.set(record.id, record);
     // Its record first: whatever is in its session is found again.
     await writeRecord(host.folder, withoutEnd(record));
     const { id, name, type, description } = record;
-    return this.agents.start({ id, name, type, description }, isBackground, async (run: SubagentRun) => {
-      const end = await runSubagent({ record, first, callId, sessionPath: this.#sessionPath(id) }, host, run);
+    return this.agents.start({ id, name, type, description }, record.isBackground, async (run: SubagentRun) => {
+      const end = await runSubagent({ ...job, record, callId, isOfHook, sessionPath: this.#sessionPath(id) }, host, run);
       const ended = { ...record, end: { ...end, notes: [...end.notes] } };
       this.#records.set(id, ended);
       await writeRecord(host.folder, ended);

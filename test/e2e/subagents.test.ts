@@ -350,6 +350,39 @@ describe("sub-agents", { timeout: LONG }, () => {
     expect(toolNames(bodies(model).find(({ system }) => JSON.stringify(system).includes("You write verse")))).toEqual(["ReadFile"]);
   });
 
+  test("hooks see a sub-agent begin, act and end in its own name, keep it from ending, and run one of their own that starts none", async () => {
+    await using model = await fakeModel(
+      script(
+        ({ steps }) => (calls(steps, "Agent").length === 0 ? agent({ prompt: "TASK: look", subagent_type: "Explore" }) : { text: "ok" }),
+        (conversation) => {
+          if (/HOOK/.test(firstOrForked(conversation))) return { text: '{"context":"the hook\'s agent looked"}' };
+          return { text: /not yet/.test(lastWords(conversation)) ? "Now it is done." : "Done." };
+        },
+      ),
+    );
+    await using home = await testHome();
+    const log = join(home.home, "events.jsonl");
+    const command = (text: string) => ({ type: "command", command: text });
+    const once = `[ -e ${log}.once ] || { touch ${log}.once; echo not yet >&2; exit 2; }`;
+    const hooks = [
+      ...["subagent_start", "subagent_stop"].map((event) => ({ event, action: command(`cat >> ${log}; echo >> ${log}`) })),
+      { event: "subagent_stop", if: 'agent_type == "Explore"', action: command(once) },
+      { event: "subagent_start", action: { type: "agent", prompt: "TASK HOOK", description: "looks on" } },
+    ];
+    await mkdir(home.data, { recursive: true });
+    await writeFile(join(home.data, "config.yaml"), JSON.stringify({ hooks }));
+    const run = await home.roocode(["-p", "go"], { env: model.env("anthropic") });
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    const events = (await readFile(log, "utf8"))
+      .trim()
+      .split(/\n+/)
+      .map((line) => JSON.parse(line));
+    expect(events[0]).toMatchObject({ event: "subagent_start", agent_type: "Explore", prompt: "TASK: look" });
+    expect(events.filter(({ event, agent_type }) => event === "subagent_stop" && agent_type === "Explore")).toHaveLength(2);
+    expect(events.filter(({ event, agent_type }) => event === "subagent_start" && agent_type === "general-purpose")).toHaveLength(1);
+    expect(calls(model.requests.at(-1)?.steps ?? [], "Agent")[0]?.result).toContain("Now it is done.");
+  });
+
   test("--coordinator: no tools for code; who is started without a type does the work with all of them", async () => {
     await using model = await fakeModel(
       script(

@@ -99,6 +99,21 @@ export class Subagents implements AsyncDisposable {
     }
   }
 
+  /** Who waits for it to its end is told by that; an abort ends it. */
+  async untilEnd(agent: Subagent, signal: AbortSignal): Promise<SubagentEnd> {
+    const known = this.#known.get(agent.id);
+    if (!known) throw new Error(`${agent.id} was not started.`);
+    known.isTold = true;
+    const interrupt = () => known.control.abort();
+    signal.addEventListener("abort", interrupt, { once: true });
+    if (signal.aborted) interrupt();
+    try {
+      return await known.over;
+    } finally {
+      signal.removeEventListener("abort", interrupt);
+    }
+  }
+
   /** Those that calls wait for go on in the background. Gives their number. */
   toBackground(): number {
     const { size } = this.#inFront;

@@ -10,7 +10,12 @@ import type { Subagent } from "./subagent.ts";
 /** Of a session without a team. */
 export type PlainTask = { id: string; subject: string; description: string; status: (typeof TASK_STATUSES)[number]; note?: string };
 export type TaskStore = { read(): Promise<PlainTask[]>; write(tasks: readonly PlainTask[]): Promise<void> };
-export type TaskToolParts = { store: TaskStore; agents: () => Promise<Subagents> };
+export type TaskToolParts = {
+  store: TaskStore;
+  agents: () => Promise<Subagents>;
+  /** Hooks may refuse that a task is completed: their reason. */
+  onTask?: (event: "task_created" | "task_completed", task: PlainTask) => Promise<string | undefined>;
+};
 
 const ID = "Its id, as TaskList gives it.";
 const FIELDS = { subject: "One line that says what is done when it is done.", description: "What to do, and how to tell that it is done." };
@@ -51,7 +56,7 @@ const UPDATE = {
 };
 
 /** The one list of a session without a team: what was noted to do, and the sub-agents in the background. */
-export function taskTools({ store, agents }: TaskToolParts): Tool[] {
+export function taskTools({ store, agents, onTask }: TaskToolParts): Tool[] {
   return [
     defineWrittenTool({
       name: "TaskCreate",
@@ -62,7 +67,9 @@ export function taskTools({ store, agents }: TaskToolParts): Tool[] {
       async run({ subject, description = "" }) {
         const tasks = await store.read();
         const id = String(Math.max(0, ...tasks.map((task) => Number(task.id))) + 1);
-        await store.write([...tasks, { id, subject, description, status: "pending" }]);
+        const task: PlainTask = { id, subject, description, status: "pending" };
+        await store.write([...tasks, task]);
+        await onTask?.("task_created", task);
         return textResult(JSON.stringify({ id, status: "pending", subject }));
       },
     }),
@@ -111,6 +118,9 @@ export function taskTools({ store, agents }: TaskToolParts): Tool[] {
         if (!task) return errorResult(noTask(taskId, tasks, known));
         const given = Object.entries(changes).filter(([, value]) => value !== undefined);
         const changed: PlainTask = { ...task, ...Object.fromEntries(given) };
+        const isDone = changed.status === "completed" && task.status !== "completed";
+        const refused = isDone ? await onTask?.("task_completed", changed) : undefined;
+        if (refused !== undefined) return errorResult(`Task ${taskId} is not completed: a hook refused it. ${refused}`);
         await store.write(tasks.map((one) => (one === task ? changed : one)));
         return textResult(JSON.stringify(changed));
       },

@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
+import { hooksCommands, importCommands } from "./hooks-commands.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { sessionsCommands } from "./sessions-commands.ts";
@@ -146,6 +147,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
         )
         .demandCommand(1, ONE_COMMAND),
     )
+    .command("hooks", "Hooks: list what is configured, try an event", (builder) => hooksCommands(builder, run))
+    .command("import", "Take over what another program was configured with", (builder) => importCommands(builder, run))
     .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>
       sessionsCommands(builder, run),
     )
