@@ -101,8 +101,7 @@ export async function runRepl(
     switch (key) {
       case "escape": {
         const moved = running ? session.subagents.toBackground() : 0;
-        if (moved > 0)
-          screen.dim(`Sent ${moved === 1 ? "a sub-agent" : `${moved} sub-agents`} to the background; Esc again stops the agent.`);
+        if (moved > 0) screen.dim(`Sent ${counted(moved, "a sub-agent", "sub-agents")[0]} to the background; Esc again stops the agent.`);
         else if (running ?? command) interrupt();
         else if (second && isAtPrompt) screen.answer("/rewind");
         break;
@@ -113,10 +112,10 @@ export async function runRepl(
         else screen.dim("Ctrl+C once more ends the session.");
         break;
       case "background": {
-        const moved = session.toBackground();
-        screen.dim(
-          moved > 0 ? `${moved === 1 ? "It goes" : `${moved} go`} on in the background.` : "Nothing runs that can go to the background.",
-        );
+        const agents = session.subagents.toBackground();
+        const commands = session.toBackground();
+        const moved = [...counted(commands, "a command", "commands"), ...counted(agents, "a sub-agent", "sub-agents")];
+        screen.dim(moved.length > 0 ? `Sent ${moved.join(" and ")} to the background.` : "Nothing runs that can go to the background.");
         break;
       }
       case "next-mode": {
@@ -179,4 +178,8 @@ export async function runRepl(
     // The others stay: a terminal that closes sends SIGHUP more than once, and what is open is saved only now.
     screen.close();
   }
+}
+
+function counted(count: number, one: string, many: string): string[] {
+  return count === 0 ? [] : [count === 1 ? one : `${count} ${many}`];
 }
