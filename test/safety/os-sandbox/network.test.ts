@@ -97,6 +97,12 @@ sandboxDescribe("a command in the OS sandbox with sandbox.network: [hosts]", () 
     expect(site.seen).toEqual([`localhost:${site.port} /tunnel`, `localhost:${site.port} /plain`]);
   });
 
+  test("a name of this machine that was listed means the machine's; the others stay the sandbox's own", async () => {
+    expect((await shell.run("echo $no_proxy $NO_PROXY $https_proxy")).text).toContain("127.0.0.1,::1 127.0.0.1,::1 http://127.0.0.1:3128");
+    await using other = await containedShell({ settings: { network: ["example.org"] } });
+    expect((await other.run("echo $no_proxy")).text).toContain("localhost,127.0.0.1,::1");
+  });
+
   test("reaches nothing else, and the model is told which host it was", async () => {
     for (const target of [`127.0.0.1:${site.port}`, "example.org:443", "localhost:1"]) {
       const { text } = await shell.run(client(target));
