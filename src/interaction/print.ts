@@ -155,7 +155,21 @@ function initLine(options: PrintOptions): unknown {
   };
 }
 
-function streamLine(message: Extract<Message, { role: "assistant" }>, options: PrintOptions, usage: Usage | undefined): unknown {
+/** With stream-json: a step of a sub-agent, under the call that started it. */
+export function printSubagent(event: AgentEvent, callId: string, options: PrintOptions): void {
+  if (options.format !== "stream-json") return;
+  const parent = callId === "" ? null : callId;
+  if (event.type === "message" && event.message.role === "assistant")
+    options.write(jsonLine(streamLine(event.message, options, event.usage, parent)));
+  if (event.type === "tool_result") options.write(jsonLine(resultLine(event, options, parent)));
+}
+
+function streamLine(
+  message: Extract<Message, { role: "assistant" }>,
+  options: PrintOptions,
+  usage: Usage | undefined,
+  parent: string | null = null,
+): unknown {
   const content = message.content.flatMap((block): unknown[] => {
     switch (block.type) {
       case "text":
@@ -169,17 +183,21 @@ function streamLine(message: Extract<Message, { role: "assistant" }>, options: P
     }
   });
   const body = { role: "assistant", model: message.model, content, ...(usage ? { usage: wireUsage(usage) } : {}) };
-  return { type: "assistant", message: body, parent_tool_use_id: null, session_id: options.sessionId };
+  return { type: "assistant", message: body, parent_tool_use_id: parent, session_id: options.sessionId };
 }
 
-function resultLine({ call, result }: Extract<AgentEvent, { type: "tool_result" }>, options: PrintOptions): unknown {
+function resultLine(
+  { call, result }: Extract<AgentEvent, { type: "tool_result" }>,
+  options: PrintOptions,
+  parent: string | null = null,
+): unknown {
   const content = result.content.map((block) =>
     block.type === "text"
       ? { type: "text", text: block.text }
       : { type: "image", source: { type: "base64", media_type: block.mediaType, data: block.data } },
   );
   const block = { type: "tool_result", tool_use_id: call.id, content, is_error: result.isError ?? false };
-  return { type: "user", message: { role: "user", content: [block] }, parent_tool_use_id: null, session_id: options.sessionId };
+  return { type: "user", message: { role: "user", content: [block] }, parent_tool_use_id: parent, session_id: options.sessionId };
 }
 
 export function wireUsage(usage: Usage): unknown {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { RunToolOptions } from "../engine/run-tool.ts";
@@ -11,7 +12,7 @@ import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import type { Message } from "../protocol/message.ts";
-import type { ToolSpec } from "../protocol/model.ts";
+import { addSpent, type Spent, type ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
 import { secretMasker } from "../safety/secrets.ts";
@@ -20,6 +21,7 @@ import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 import { type AgentMemory, agentMemory, type MemoryScope } from "./agent-memory.ts";
 import { AgentTools } from "./agent-tools.ts";
+import { agentsFolder } from "./agents-folder.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import type { AgentHooksRequest } from "./hooks-of-agent.ts";
@@ -144,7 +146,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const earlier = lastModel(old?.loaded, fallback?.model);
   const selected = choose(surroundings.flags.model ?? request.model ?? earlier ?? env.ROOCODE_MODEL ?? settings.model);
 
-  const spending = request.spending ?? new Spending(old?.loaded, request.spendingOf);
+  const spending = request.spending ?? new Spending(old && (await withSubagents(old.loaded, sessionPath)), request.spendingOf);
   // Before the file is made: what is refused begins no session.
   const overBudget = request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected);
 
@@ -303,6 +305,14 @@ function withNews(shell: ShellState, others: (() => string | undefined) | undefi
     settle: () => shell.settle(),
     news: () => [shell.news(), others()].filter((text) => text !== undefined).join("\n") || undefined,
   };
+}
+
+/** What a conversation took that goes on, with its sub-agents. */
+async function withSubagents(loaded: LoadedSession, sessionPath: string): Promise<Spent> {
+  const folder = agentsFolder(sessionPath);
+  if (!existsSync(folder)) return loaded;
+  const { subagentsSpent } = await import("./subagent-records.ts");
+  return addSpent(loaded, await subagentsSpent(folder));
 }
 
 /** Its requests go elsewhere when the model does not answer; the settings or a flag name it. */

@@ -17,6 +17,7 @@ import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { openMemories } from "./agent-memory.ts";
 import { customAgents, customAgentsReminder } from "./agent-places.ts";
+import { agentsFolder } from "./agents-folder.ts";
 import type { AgentsHost } from "./agents-host.ts";
 import type { ToolLoading } from "./deferred-tools.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
@@ -25,7 +26,7 @@ import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
 import { PlanMode } from "./plan-mode.ts";
-import { agentsFolder, SessionAgents } from "./session-agents.ts";
+import { SessionAgents } from "./session-agents.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 

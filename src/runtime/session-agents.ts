@@ -3,7 +3,7 @@ import type { Subagents } from "../engine/subagents/background.ts";
 import { sendToAgentTool } from "../engine/subagents/send-to-agent.ts";
 import type { Subagent } from "../engine/subagents/subagent.ts";
 import { taskTools } from "../engine/subagents/task-tools.ts";
-import type { AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
+import type { AgentEvent, AgentInput, LoopComplete, Pending } from "../protocol/agent.ts";
 import { userText } from "../protocol/message.ts";
 import { addUsage } from "../protocol/model.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
@@ -12,10 +12,7 @@ import type { AgentsHost } from "./agents-host.ts";
 import type { SessionAgent } from "./create-agent.ts";
 import type { SubagentRunner } from "./subagents.ts";
 
-/** Sessions of sub-agents lie below that of the conversation that started them. */
-export function agentsFolder(sessionPath: string): string {
-  return sessionPath.replace(/\.jsonl$/, ".agents");
-}
+type Mail = { untilWork(signal: AbortSignal): Promise<void>; take(): Promise<Pending | undefined> };
 
 /** The sub-agents of a conversation, seen from it: its tools, and what reaches it by itself. Little of it loads before one is started. */
 export class SessionAgents implements AsyncDisposable {
@@ -79,9 +76,9 @@ export class SessionAgents implements AsyncDisposable {
 
   /**
    * A run that is over when what it started in the background is: the model gets each result in a further turn. For who can't be woken
-   * later: a print run, a teammate.
+   * later: a print run, a teammate. `mail` ends the wait as well, and gets a turn of its own.
    */
-  async *untilDone(agent: SessionAgent, input: AgentInput, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+  async *untilDone(agent: SessionAgent, input: AgentInput, signal: AbortSignal, mail?: Mail): AsyncGenerator<AgentEvent> {
     let next = input;
     let before: LoopComplete | undefined;
     for (;;) {
@@ -92,19 +89,35 @@ export class SessionAgents implements AsyncDisposable {
       }
       if (!end) throw new Error("The agent loop ended without loop_complete.");
       const whole = before ? joined(before, end) : end;
-      if (end.reason === "end_turn") await this.#agents?.untilNews(signal);
-      const news = end.reason === "end_turn" && !signal.aborted ? this.news() : undefined;
-      if (news === undefined) {
+      const later = end.reason === "end_turn" ? await this.#nextInput(signal, mail) : undefined;
+      if (later === undefined) {
         yield signal.aborted && whole.reason === "end_turn" ? { ...whole, reason: "aborted" } : whole;
         return;
       }
       before = whole;
-      next = { message: userText(news) };
+      next = later;
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await (await this.#loading)?.agents[Symbol.asyncDispose]();
+  }
+
+  /** What a run goes on with while something works for it; undefined when nothing does any more. */
+  async #nextInput(signal: AbortSignal, mail: Mail | undefined): Promise<AgentInput | undefined> {
+    for (;;) {
+      const isLast = this.running.length === 0;
+      if (signal.aborted) return undefined;
+      const news = this.news();
+      if (news !== undefined) return { message: userText(news) };
+      if (isLast) return undefined;
+      const pending = await mail?.take();
+      if (pending) return { message: userText(pending.reminder), mail: pending.mail };
+      const enough = new AbortController();
+      const either = AbortSignal.any([signal, enough.signal]);
+      await Promise.race([this.#agents?.untilNews(either), ...(mail ? [mail.untilWork(either)] : [])]);
+      enough.abort();
+    }
   }
 
   #taskTools(): Tool[] {

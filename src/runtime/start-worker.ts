@@ -26,13 +26,14 @@ import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { firstInput } from "./agent-memory.ts";
+import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { goOnText } from "./go-on-text.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { PermissionScope } from "./permissions.ts";
-import { agentsFolder, SessionAgents } from "./session-agents.ts";
+import { SessionAgents } from "./session-agents.ts";
 import { readSurroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
 import { teamReminders } from "./team-reminders.ts";
@@ -221,7 +222,7 @@ export async function startWorker(
         self,
         bus,
         // Its turn is over when its sub-agents are done: until then it is at work.
-        agent: { run: (input, run) => agents.untilDone(agent.agent, input, run) },
+        agent: { run: (input, run) => agents.untilDone(agent.agent, input, run, mail) },
         mail,
         control,
         save,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { PlainTask, TaskStore } from "../engine/subagents/task-tools.ts";
 import { isErrno, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
+import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 import { TASK_STATUSES } from "../protocol/team.ts";
 
@@ -47,16 +48,21 @@ export async function writeRecord(folder: string, record: SubagentRecord): Promi
 
 /** Of earlier runs of the session, in the order in which they were started. What can't be read is left out: its session stays. */
 export async function readRecords(folder: string): Promise<SubagentRecord[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (isErrno(error, "ENOENT")) return [];
-    throw error;
-  });
+  const names = await namesIn(folder);
   const records = await Promise.all(
     names
       .filter((name) => /^agent-[0-9a-f]+\.json$/.test(name))
       .map(async (name) => RecordSchema.safeParse(await readJson(join(folder, name)))),
   );
   return records.flatMap((read) => (read.success ? [read.data] : [])).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+}
+
+/** By sub-agents of earlier processes: each has a session of its own. */
+export async function subagentsSpent(folder: string): Promise<Spent> {
+  const names = (await namesIn(folder)).filter((name) => /^agent-[0-9a-f]+\.jsonl$/.test(name));
+  if (names.length === 0) return NOTHING_SPENT;
+  const { loadSession } = await import("../memory/load-session.ts");
+  return names.map((name) => loadSession(join(folder, name)).loaded).reduce<Spent>((sum, one) => addSpent(sum, one), NOTHING_SPENT);
 }
 
 /** The tasks of a session without a team; one process has it at a time. */
@@ -73,6 +79,13 @@ export function taskStore(folder: string): TaskStore {
 
 function withoutUndefined({ note, ...task }: z.output<typeof TasksSchema>[number]): PlainTask {
   return note === undefined ? task : { ...task, note };
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (isErrno(error, "ENOENT")) return [];
+    throw error;
+  });
 }
 
 async function readJson(path: string): Promise<unknown> {

@@ -103,7 +103,7 @@ export function judgePath(given: string, use: PathUse, ground: Ground, meansFile
   const resolved = resolvePhysically(absolute, ground.files);
   if (resolved === undefined) return outside(`"${given}" is a loop of links`);
   if (isKernelPath(resolved)) return outside(`"${given}" is not a file of the workspace`);
-  if (ground.planFile !== undefined && resolved === real(ground.planFile, ground))
+  if (ground.planFile !== undefined && resolved === ownPlace(ground.planFile, ground))
     return judgeInside(given, resolved, use, ground, meansFile, []);
 
   const names = [checkNames(lexical, use, ground), checkNames(resolved, use, ground)];
@@ -217,6 +217,11 @@ function rootsFor(use: PathUse, ground: Ground): string[] {
 
 export function real(path: string, ground: Ground): string {
   return resolvePhysically(path, ground.files) ?? path;
+}
+
+/** Where the file itself stands: a link in its place leads to no other. */
+function ownPlace(file: string, ground: Ground): string {
+  return `${real(parent(file), ground)}${file.slice(file.lastIndexOf("/"))}`;
 }
 
 /** The components below `folder`, given or real; undefined when the path is not below it. */

@@ -5,7 +5,7 @@ import { type OpenedSession, openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { onLostReader, outliveOutput } from "../lost-output.ts";
 import { readPiped } from "../piped-input.ts";
-import { failedLine, type OutputFormat, type PrintOptions, printRun } from "../print.ts";
+import { failedLine, type OutputFormat, type PrintOptions, printRun, printSubagent } from "../print.ts";
 
 export type PrintArguments = GlobalFlags & {
   prompt: string | undefined;
@@ -75,6 +75,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
       return undefined;
     },
     ...(args.isCoordinator ? { isCoordinator: true } : {}),
+    onSubagentEvent: ({ callId }, event) => printSubagent(event, callId, options),
   });
   onId(session.id);
   for (const text of session.notes) output.note(text);
