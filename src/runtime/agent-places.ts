@@ -17,8 +17,8 @@ type Places = Pick<Surroundings, "projectRoot" | "data" | "home" | "settings">;
 export function agentFolders(surroundings: Places, isAccepted: (item: string) => boolean): DefinitionFolder[] {
   const { enableVerificationAgent } = surroundings.settings;
   const { projectRoot } = surroundings;
-  const isOff = (file: string, text: string) => {
-    const item = definitionItem(projectRoot, file, text);
+  const isOff = async (file: string, text: string) => {
+    const item = await definitionItem(projectRoot, file, text);
     return item === undefined || isAccepted(item) ? undefined : "it is off until you accept what this folder brings, with --trust.";
   };
   const [project, claude, user, userClaude] = customFolders(surroundings);

@@ -35,8 +35,8 @@ import { SessionAgents } from "./session-agents.ts";
 import type { Spending } from "./spending.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
+import { tellOfMail } from "./team-hooks.ts";
 import { teamReminders } from "./team-reminders.ts";
-import { tellOfMail } from "./tell-of-mail.ts";
 import { workTools } from "./toolset.ts";
 import { writeToAgentsToo } from "./write-to-agents.ts";
 

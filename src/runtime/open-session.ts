@@ -50,6 +50,8 @@ export type SessionOptions = {
   /** A sub-agent in the background has ended: its result goes with the next request. */
   onNews?: () => void;
   onProblem?: OnProblem;
+  /** Of the whole session: hooks of its start are not waited for any more. */
+  interrupt?: AbortSignal;
   /** Memories are taken from the conversation, unless the settings say otherwise; told what was remembered. */
   onRemembered?: (text: string) => void;
 };
@@ -115,7 +117,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
     return said?.block ?? said?.halt;
   };
-  const askUser = hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
+  // Where nobody can be asked, nobody is waited for.
+  const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   let loading: ToolLoading | undefined;
   const { askHuman } = options;
   const asking =
@@ -178,7 +181,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes())],
     news: agents.news,
     isUndoable: true,
-    ...(hooks ? { hooks: { hooks, agentType: isCoordinator ? COORDINATOR : MAIN_AGENT } } : {}),
+    ...(hooks ? { hooks: { hooks, agentType: isCoordinator ? COORDINATOR : MAIN_AGENT, interrupt: options.interrupt } } : {}),
     scope,
     askHuman: asking?.(() => opened.permissions),
     onProblem: options.onProblem,

@@ -13,7 +13,7 @@ const DEFINITIONS = [
   [".claude", ["agents"]],
 ] as const;
 /** Front matter by which a definition gets tools or runs something; what only has words needs no trust. */
-const BEARS_TOOLS = /^(?:allowed[-_]?tools|tools|permission[-_]?mode|hooks|mcp[-_]?servers)\s*:/im;
+const BEARS_TOOLS = ["allowed-tools", "tools", "permission-mode", "hooks", "mcp-servers"];
 const MAX_DEFINITIONS = 500;
 
 /**
@@ -90,7 +90,7 @@ async function definitionItems(projectRoot: string): Promise<string[]> {
       for (const file of files.slice(0, MAX_DEFINITIONS)) {
         const path = join(folder, kind, file);
         const { text = "" } = await readOddFile(path);
-        const item = definitionItem(projectRoot, path, text);
+        const item = await definitionItem(projectRoot, path, text);
         if (item !== undefined) items.push(item);
       }
       if (files.length > MAX_DEFINITIONS)
@@ -101,14 +101,17 @@ async function definitionItems(projectRoot: string): Promise<string[]> {
 }
 
 /** What one file of them brings that needs trust; undefined where it has only words. */
-export function definitionItem(projectRoot: string, path: string, text: string): string | undefined {
-  const head = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)/.exec(text)?.[1] ?? "";
-  if (!BEARS_TOOLS.test(head)) return undefined;
+export async function definitionItem(projectRoot: string, path: string, text: string): Promise<string | undefined> {
+  const { fieldOf, readFrontMatter } = await import("../platform/front-matter.ts");
+  // By the reader that will use it: what that finds in an odd place must not be overlooked here.
+  const matter = readFrontMatter(text);
+  const bearing = "refusal" in matter ? [] : BEARS_TOOLS.flatMap((field) => fieldOf(matter, field) ?? []);
+  if (bearing.length === 0) return undefined;
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
-  const lines = head.split(/\r?\n/).filter((line) => BEARS_TOOLS.test(line));
+  const shownFields = bearing.map(({ name, source }) => `${name}: ${source.replaceAll(/\s+/g, " ").trim()}`);
   const [folder = "", kind = "", ...below] = relative(projectRoot, path).split(sep);
   const name = [...(folder === ".roocode" ? [] : [folder, kind]), ...below].join("/");
-  return `${kind.slice(0, -1)} ${name}: ${lines.join("; ")} (${hash})`;
+  return `${kind.slice(0, -1)} ${name}: ${shownFields.join("; ")} (${hash})`;
 }
 
 async function namesIn(folder: string, recursive = false): Promise<string[]> {

@@ -36,8 +36,8 @@ import type { PermissionScope } from "./permissions.ts";
 import { SessionAgents } from "./session-agents.ts";
 import { readSurroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
+import { tellOfMail } from "./team-hooks.ts";
 import { teamReminders } from "./team-reminders.ts";
-import { tellOfMail } from "./tell-of-mail.ts";
 import { workTools } from "./toolset.ts";
 import { writeToAgentsToo } from "./write-to-agents.ts";
 

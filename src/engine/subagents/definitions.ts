@@ -10,7 +10,7 @@ export type DefinitionFolder = {
   /** Names of the files that count, without their ending; all when absent. */
   only?: readonly string[];
   /** A reason in words when a file, with this text, may not be used. */
-  isOff?: (file: string, text: string) => string | undefined;
+  isOff?: (file: string, text: string) => Promise<string | undefined>;
 };
 export type AgentDefinition = DefinitionFields & { level: DefinitionLevel; file: string };
 /** What became of one file; a README is not among them. */
@@ -54,7 +54,7 @@ async function readOne(file: string, { isOff }: DefinitionFolder): Promise<Read 
   // Gone since the folder was read.
   if (text === undefined) return undefined;
   const read = readDefinition(text, file);
-  return read && { ...read, off: isOff?.(file, text) };
+  return read && { ...read, off: await isOff?.(file, text) };
 }
 
 /** Markdown files of the folder and below it, by name. A skill's file is none. */

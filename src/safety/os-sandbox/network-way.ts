@@ -23,6 +23,8 @@ export type NetworkWay = Disposable & {
   /** The command, begun by a shell that starts the bridge first. */
   withBridge(argv: readonly string[]): string[];
   takeRefused(): string[];
+  /** No command runs any more. */
+  hangUp(): void;
 };
 
 /** `temp` stands at /tmp inside. Rejects where no socket can be made in it. */
@@ -39,6 +41,7 @@ export async function openNetworkWay(hosts: readonly string[], temp: string): Pr
     readable: [bin, process.execPath],
     withBridge: (argv) => ["bash", "--noprofile", "--norc", "-c", WITH_BRIDGE, "bash", ...bridge, ...argv],
     takeRefused: () => filter.takeRefused(),
+    hangUp: () => filter.hangUp(),
     [Symbol.dispose]: () => filter[Symbol.dispose](),
   };
 }

@@ -128,7 +128,7 @@ test("the earlier folder's wins, without regard to case; the other is named", as
 test("one that is off is not used, and says why", async () => {
   await using folder = await tempFolder();
   await writeFile(join(folder.path, "a.md"), "---\nname: a\ndescription: d\n---\nx\n");
-  const { agents, reports } = await loadDefinitions([{ path: folder.path, level: "project", isOff: () => "not accepted." }]);
+  const { agents, reports } = await loadDefinitions([{ path: folder.path, level: "project", isOff: async () => "not accepted." }]);
   expect(agents.size).toBe(0);
   expect(reports).toMatchObject([{ verdict: "warn", reason: expect.stringContaining("not accepted.") }]);
 });
