@@ -31,6 +31,9 @@ export type PrintOptions = {
   isLater?: boolean;
 };
 
+/** Whose step it is; `callId` is empty where no call of the conversation started it. */
+export type SubagentLabel = { id: string; label: string; callId: string };
+
 /** Prints one run to its end and gives its exit code. On stdout: the answer (text), one object (json) or JSON lines. */
 export async function printRun(events: AsyncIterable<AgentEvent>, options: PrintOptions): Promise<number> {
   const started = performance.now();
@@ -59,8 +62,7 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
       case "permission":
         if (event.decision.decision === "deny") {
           denials.push({ tool_name: event.request.tool, tool_use_id: event.id, tool_input: calls.get(event.id) ?? {} });
-          if (options.format === "text")
-            options.note(`denied: ${event.request.tool}(${event.request.access.subject.slice(0, 200)}): ${event.decision.reason}`);
+          if (options.format === "text") options.note(`denied: ${deniedText(event)}`);
         }
         break;
       case "tool_result":
@@ -155,13 +157,20 @@ function initLine(options: PrintOptions): unknown {
   };
 }
 
-/** With stream-json: a step of a sub-agent, under the call that started it. */
-export function printSubagent(event: AgentEvent, callId: string, options: PrintOptions): void {
+/** A step of a sub-agent: a denial as text, with stream-json its words and results under the call that started it. */
+export function printSubagent(event: AgentEvent, { id, label, callId }: SubagentLabel, options: PrintOptions): void {
+  if (options.format === "text" && event.type === "permission" && event.decision.decision === "deny")
+    options.note(`denied (${label}): ${deniedText(event)}`);
   if (options.format !== "stream-json") return;
-  const parent = callId === "" ? null : callId;
+  // Without a call of the conversation's it is nobody's but its own: null would make it the conversation.
+  const parent = callId === "" ? id : callId;
   if (event.type === "message" && event.message.role === "assistant")
     options.write(jsonLine(streamLine(event.message, options, event.usage, parent)));
   if (event.type === "tool_result") options.write(jsonLine(resultLine(event, options, parent)));
+}
+
+function deniedText({ request, decision }: Extract<AgentEvent, { type: "permission" }>): string {
+  return `${request.tool}(${request.access.subject.slice(0, 200)}): ${decision.reason}`;
 }
 
 function streamLine(

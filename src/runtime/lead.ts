@@ -277,6 +277,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     },
   );
   try {
+    await opened.start();
     await bus.presence.beat({ name: LEAD, status: "busy", at: new Date().toISOString(), spent: spent() });
     const first: AgentInput =
       // A lead that was ended before its first turn has not read its goal.

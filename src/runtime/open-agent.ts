@@ -97,6 +97,8 @@ export type AgentRequest = {
 export type Beginning = { system: string; tools: readonly ToolSpec[]; history: readonly Message[] };
 
 export type OpenedAgent = AsyncDisposable & {
+  /** Hooks hear that it begins, and may start sub-agents of it: called once, when it can be reached. */
+  start(): Promise<void>;
   agent: SessionAgent;
   session: SessionFile;
   shell: ShellState;
@@ -263,8 +265,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     },
   );
   let modelName = `${selected.provider}/${selected.model}`;
-  await hooks?.start(old !== undefined);
   return {
+    start: async () => hooks?.start(old !== undefined),
     agent,
     session,
     shell,

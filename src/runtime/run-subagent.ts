@@ -57,6 +57,7 @@ export async function runSubagent(job: SubagentJob, host: AgentsHost, run: Subag
 async function converse(job: SubagentJob, host: AgentsHost, surroundings: Surroundings, run: SubagentRun): Promise<SubagentEnd> {
   const { record, first } = job;
   await using opened: OpenedAgent = await openAgent(surroundings, await requestOf(job, host, run, () => opened));
+  await opened.start();
   const about = { id: record.id, label: record.name ?? `${record.type} ${record.id}`, callId: job.callId };
   let turns = 0;
   const through = async (events: AsyncIterable<AgentEvent>): Promise<LoopComplete> => {

@@ -185,8 +185,6 @@ export async function startWorker(
   await using agent = opened;
   for (const note of agent.notes) screen.note(note);
   const { fireHook } = agent;
-  if (boot.isByHand && boot.prompt !== undefined)
-    await fireHook?.({ event: "worktree_created", worktree: info.worktreePath, branch: info.branch }, signal);
 
   const mail = new MailReader({
     mailbox: bus.mailbox,
@@ -210,6 +208,9 @@ export async function startWorker(
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
 
   try {
+    await agent.start();
+    if (boot.isByHand && boot.prompt !== undefined)
+      await fireHook?.({ event: "worktree_created", worktree: info.worktreePath, branch: info.branch }, signal);
     // Ready: the roster has the process, so that the one who started it knows.
     await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString(), spent: spent() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
