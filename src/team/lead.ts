@@ -4,7 +4,7 @@ import { LEAD, type MemberStatus, type TeamBus, type TeamTask } from "../protoco
 import type { ConvergeReport } from "./converge/report.ts";
 import type { DeathWatch } from "./death-watch.ts";
 import type { MailReader } from "./mail-reader.ts";
-import { claimable } from "./task-rules.ts";
+import { stallText } from "./stall.ts";
 
 export type LeadOptions = {
   bus: TeamBus;
@@ -61,16 +61,19 @@ export async function leadPending({ mail, notices }: Pick<LeadOptions, "mail" | 
   return { reminder: [...own, ...(pending ? [pending.reminder] : [])].join("\n\n"), mail: pending?.mail ?? [] };
 }
 
+/** Between two mails: a lead that changes tasks about without giving anyone work comes to an end. */
+const MAX_REMINDERS = 3;
 const BUSY: readonly MemberStatus[] = ["starting", "busy", "waiting", "unreachable"];
 
 /**
  * The lead's life: run, wait for mail, run again. It is over when its turn ends and Converge has finished, or when nobody is
- * busy: then one reminder, and after that the system converges by itself.
+ * busy: then one reminder of how things stand, and when they still stand so, the system converges by itself.
  */
 export async function runLead(first: AgentInput, options: LeadOptions, signal: AbortSignal): Promise<LeadEnd> {
   const { bus, agent, mail, notices, deaths } = options;
   let input: AgentInput | undefined = first;
-  let isReminded = false;
+  let said: string | undefined;
+  let reminders = 0;
   let isRunning = false;
   const monitor = setInterval(() => {
     // While the lead waits, `someoneMoves` looks. A look that fails (a full disk) is made again at the next tick.
@@ -93,7 +96,7 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
       if (signal.aborted) return { type: "interrupted" };
       if (mail.hasWork || !notices.isEmpty) {
         input = await nextFromMail();
-        isReminded = false;
+        reminders = 0;
         continue;
       }
       if (await someoneMoves()) {
@@ -101,9 +104,11 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
         continue;
       }
       const tasks = await bus.tasks.list();
-      if (!isReminded) {
-        isReminded = true;
-        input = { message: userText(reminder(tasks, options.merge)) };
+      const stall = stallText(tasks, await bus.presence.list());
+      if (stall !== said && reminders < MAX_REMINDERS) {
+        said = stall;
+        reminders += 1;
+        input = { message: userText(reminder(stall, options.merge)) };
         continue;
       }
       return finish(tasks);
@@ -172,13 +177,7 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   }
 }
 
-function reminder(tasks: readonly TeamTask[], merge: boolean): string {
-  const open = tasks.filter((task) => task.status === "pending" || task.status === "in_progress");
-  const free = claimable(tasks).map((task) => task.id);
-  const state =
-    open.length === 0
-      ? "All tasks are done."
-      : `Open tasks: ${open.map((task) => `${task.id} (${task.status}${task.blockedBy.length > 0 ? `, after ${task.blockedBy.join(", ")}` : ""})`).join(", ")}.${free.length > 0 ? ` Free to claim: ${free.join(", ")}; assign or message someone.` : ""}`;
+function reminder(stall: string, merge: boolean): string {
   const next = merge ? "Call Converge when the work is complete" : "Nothing will be merged in this run; end with your report";
-  return `<system-reminder>No teammate is busy. ${state} ${next}, or give someone work. This is said once.</system-reminder>`;
+  return `<system-reminder>No teammate is busy. ${stall} ${next}, or give someone work. This is said once.</system-reminder>`;
 }

@@ -180,3 +180,55 @@ test("a lead whose team has reached its cap is over, unless all was brought home
   expect(await endWith(3)).toMatchObject({ type: "over_budget", sentence, report: { exitCode: 3 } });
   expect(await endWith(0)).toMatchObject({ type: "converged", text: sentence });
 });
+
+test("K09: when everybody waits the lead is told once which chain holds the work up, and again only when that changes", async () => {
+  const bus = createMemoryTeam(sampleTeam("alice", "bob")).open({ name: "lead", epoch: 1 }, selfIdentity());
+  for (const name of ["alice", "bob"]) await bus.presence.beat({ name, status: "idle", at: new Date().toISOString() });
+  const create = (subject: string, blockedBy: string[]) => bus.tasks.create({ subject, description: "", blockedBy });
+  const model = await create("model", []);
+  const api = await create("api", [model.id]);
+  await create("page", [api.id]);
+  await bus.tasks.update(model.id, model.revision, { status: "failed" });
+  const heard: string[] = [];
+  const end = await runLead(
+    { message: userText("go") },
+    {
+      bus,
+      agent: {
+        async *run({ message }) {
+          heard.push(messageText(message));
+          // Told of it, the lead gives the task that holds all up to one who has left.
+          if (heard.length === 2) await bus.tasks.update(model.id, model.revision + 1, { status: "pending", owner: "carol" });
+          yield { type: "loop_complete", reason: "end_turn", text: "", turns: 1, usage: NO_USAGE };
+        },
+      },
+      mail: new MailReader({
+        mailbox: bus.mailbox,
+        self: "lead",
+        seen: new Set(),
+        onProtocol: async () => undefined,
+        onSetAside: () => undefined,
+      }),
+      notices: new Notices(),
+      deaths: new DeathWatch(
+        bus,
+        async () => undefined,
+        () => undefined,
+      ),
+      merge: false,
+      unreadOf: async () => 0,
+      converge: () => Promise.reject(new Error("not with --no-merge")),
+      report: () => undefined,
+      onEvent: () => undefined,
+      onStatus: () => undefined,
+      monitorMs: 10,
+    },
+    new AbortController().signal,
+  );
+  expect(end).toMatchObject({ type: "nothing_to_merge", allCompleted: false });
+  expect(heard).toHaveLength(3);
+  expect(heard[1]).toContain("2 waits for 1, which failed (set it to pending, or cancel it).");
+  expect(heard[1]).toContain("3 waits for 2, which waits for 1, which failed (set it to pending, or cancel it).");
+  expect(heard[2]).toContain("1 is pending and belongs to carol, who is not in the team (give it to another).");
+  expect(heard[2]).toContain("3 waits for 2, which waits for 1, which is pending and belongs to carol");
+});

@@ -54,7 +54,7 @@ async function untilIdle(beforeIdle: (text: string, isAgain: boolean) => Promise
   return { given, notices: (await lead.mailbox.unread()).map(({ body }) => body) };
 }
 
-test("teammate_idle: words keep a member at work, at most eight times in a row; then the lead is told", async () => {
+test("H01: the hook teammate_idle keeps a member at work, at most eight times in a row; then the lead is told", async () => {
   const asked: boolean[] = [];
   const { given, notices } = await untilIdle(async (_, isAgain) => {
     asked.push(isAgain);
@@ -75,4 +75,56 @@ test("teammate_idle: a member that may be idle is, and one whose run did not end
   const halted = await untilIdle(async () => "go on", "hook");
   expect(halted.given).toEqual(["Look through."]);
   expect(halted.notices).toMatchObject([{ reason: "blocked" }]);
+});
+
+test("M07: thanks that are answered by the same words make no second idle notice, and other words or a commit make one", async () => {
+  const memory = createMemoryTeam(sampleTeam("alice"));
+  const lead = memory.open({ name: LEAD, epoch: 1 }, selfIdentity());
+  const bus = memory.open({ name: "alice", epoch: 1 }, selfIdentity());
+  const mail = new MailReader({
+    mailbox: bus.mailbox,
+    self: "alice",
+    seen: new Set(),
+    onProtocol: async () => undefined,
+    onSetAside: () => undefined,
+  });
+  const stop = new AbortController();
+  const pump = mail.pump(stop.signal);
+  const answers = ["All done.", "All done.", "All done.", "Yes, 3 files.", "Yes, 3 files."];
+  const commits = [["a1 Work"], [], [], [], ["b2 More"]];
+  let runs = 0;
+  await runWorker(
+    { message: { role: "user", content: [{ type: "text", text: "Work." }] } },
+    {
+      self: "alice",
+      bus,
+      agent: {
+        async *run({ mail: ids }: AgentInput) {
+          await mail.acknowledge(ids ?? []);
+          yield { type: "loop_complete", reason: "end_turn", text: answers[runs++] ?? "", turns: 1, usage: NO_USAGE };
+        },
+      },
+      mail,
+      control: new WorkerControl(),
+      save: async () => undefined,
+      newCommits: async () => commits[runs - 1] ?? [],
+      isLeadAlive: async () => true,
+      onEvent: () => undefined,
+      onStatus: (status) => {
+        if (status !== "idle") return;
+        if (runs === answers.length) stop.abort();
+        else void lead.mailbox.send("alice", { type: "message", summary: "thanks", text: "thanks" });
+      },
+      leadCheckMs: 10_000,
+      orphanTimeoutMs: 0,
+    },
+    stop.signal,
+  );
+  await pump;
+  expect(runs).toBe(5);
+  expect((await lead.mailbox.unread()).map(({ body }) => body)).toMatchObject([
+    { lastText: "All done.", commits: ["a1 Work"] },
+    { lastText: "Yes, 3 files.", commits: [] },
+    { lastText: "Yes, 3 files.", commits: ["b2 More"] },
+  ]);
 });
