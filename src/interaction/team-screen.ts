@@ -2,6 +2,7 @@ import type { AgentEvent } from "../protocol/agent.ts";
 import { LEAD, type TeamStep } from "../protocol/team.ts";
 import type { TeamScreen } from "../runtime/run-team.ts";
 import { retryText } from "../team/agent-presence.ts";
+import type { LeadAnswer } from "../team/lead-answers.ts";
 import type { PlainScreen } from "./plain.ts";
 
 /** The lead's terminal: its own talk, its team's steps, everybody's questions. */
@@ -18,6 +19,7 @@ export function plainTeamScreen(screen: PlainScreen): TeamScreen {
       if (text !== undefined) screen.dim(text);
     },
     askHuman,
+    askPlan: (from, plan, signal) => askPlan(screen, from, plan, signal),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
     memberScreen: (name) => ({
       event: (event) => memberEvent(screen, name, event),
@@ -25,6 +27,17 @@ export function plainTeamScreen(screen: PlainScreen): TeamScreen {
       note: (text) => screen.dim(`${name}: ${text}`),
     }),
   };
+}
+
+async function askPlan(screen: PlainScreen, from: string, plan: string, signal: AbortSignal): Promise<LeadAnswer | undefined> {
+  screen.line(`The plan of ${from}:\n\n${plan}\n`);
+  for (;;) {
+    const answer = (await screen.ask(`${from} changes nothing before. Approve? [y]es, or say what to change > `, signal))?.trim();
+    if (answer === undefined) return undefined;
+    if (/^y(es)?$/i.test(answer)) return { approve: true };
+    if (/^no?$/i.test(answer)) return { approve: false, feedback: "No. The person did not say what to change; ask them through the lead." };
+    if (answer.length > 1) return { approve: false, feedback: answer };
+  }
 }
 
 /** Of a teammate inside this process only what does not come by the team's log: its calls and its words. */

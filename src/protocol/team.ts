@@ -5,6 +5,9 @@ import type { PermissionMode, PermissionRequest } from "./permission.ts";
 export const LEAD = "lead";
 export const BACKEND_KINDS = ["tmux", "iterm2", "process", "in-process"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
+export const PLAN_APPROVERS = ["lead", "me"] as const;
+/** `me`: the person at the lead's terminal. */
+export type PlanApprover = (typeof PLAN_APPROVERS)[number];
 /** pid and start time together name a process; `startedAt` is what `processStart(pid)` of platform/process.ts gives. */
 export type ProcessIdentity = { pid: number; startedAt: string };
 
@@ -24,7 +27,10 @@ export type TeammateInfo = {
   /** undefined or true = active, false = idle. What was last announced; presence is what is true now. */
   isActive?: boolean;
   stoppedAt?: string;
+  /** It changes nothing before its plan is approved. */
   planModeRequired: boolean;
+  planApproved?: true;
+  /** `plan` with `planModeRequired`: the lead's, once the plan is approved. */
   permissionMode: PermissionMode;
 };
 
@@ -44,6 +50,8 @@ export type TeamConfig = {
   lead?: { process: ProcessIdentity; permissionMode: PermissionMode; model?: string };
   backend?: { kind: BackendKind; reason: string };
   merge?: boolean;
+  /** Every member plans first; who approves the plans. */
+  plan?: PlanApprover;
   /** US dollars that all agents of the team together may cost. */
   maxCost?: number;
 };

@@ -51,7 +51,7 @@ export async function joinTeam(
         baseCommit: await gitText(primary, ["rev-parse", "--verify", `refs/heads/${team.baseBranch}^{commit}`]),
         backendType: "process",
         epoch: 1,
-        planModeRequired: false,
+        planModeRequired: team.plan !== undefined,
         permissionMode,
       };
   await bus.roster.update((now) => ({ ...now, members: [...now.members.filter((member) => member.name !== name), info] }));

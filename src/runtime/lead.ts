@@ -5,7 +5,7 @@ import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
-import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
+import type { AgentEvent, AgentInput, Pending } from "../protocol/agent.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import { addSpent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
@@ -17,7 +17,8 @@ import { namesIn } from "../team/bus/file/revisions.ts";
 import type { ConvergeReport } from "../team/converge/report.ts";
 import { DeathWatch } from "../team/death-watch.ts";
 import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
-import { type LeadEnd, leadPending, Notices, runLead } from "../team/lead.ts";
+import { type LeadEnd, runLead } from "../team/lead.ts";
+import type { LeadAnswer } from "../team/lead-answers.ts";
 import { MailReader } from "../team/mail-reader.ts";
 import { RoomForTeammates } from "../team/room.ts";
 import { reviveTeammate, type SpawnContext, spawnTeammate } from "../team/spawn.ts";
@@ -40,6 +41,8 @@ import { teamReminders } from "./team-reminders.ts";
 import { workTools } from "./toolset.ts";
 import { writeToAgentsToo } from "./write-to-agents.ts";
 
+const PLAN_WAITS =
+  "<system-reminder>This member changes nothing before you answer with SendMessage: plan_approval_response, its requestId, approve, and feedback on what to change. Weigh the plan against the goal, the other members' files and what is missing.</system-reminder>";
 const LEAD_TURNS = 200;
 const MONITOR_MS = 2_000;
 
@@ -50,6 +53,8 @@ export type LeadScreen = {
   /** Absent when nobody can answer. `alwaysRule` is what "always" would write. */
   askHuman?: (alwaysRule: string | undefined, ...question: Parameters<AskHuman>) => ReturnType<AskHuman>;
   askUser: AskUser;
+  /** Absent when nobody can answer; undefined when nobody did. */
+  askPlan?: (from: string, plan: string, signal: AbortSignal) => Promise<LeadAnswer | undefined>;
 };
 
 export type LeadRequest = {
@@ -73,7 +78,7 @@ export type LeadRequest = {
 
 /** What the integrator does in the lead's stead while Converge runs: it reads the mail, and is seen and counted as the lead. */
 export type LeadSide = {
-  pending: () => ReturnType<typeof leadPending>;
+  pending: () => Promise<Pending | undefined>;
   acknowledge: (ids: readonly string[]) => Promise<void>;
   overBudget: () => Promise<string | undefined>;
   observe: (event: AgentEvent, worker?: string) => void;
@@ -84,7 +89,7 @@ export type LeadSide = {
 /** The lead as an agent of this process: its tools, its mail, its life. Resolves when the team's work is over. */
 export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): Promise<LeadEnd> {
   const { surroundings, team, teamFolder, bus, screen, onStep, hooks } = request;
-  const notices = new Notices();
+  const openPlans = new Map<string, string>();
   const room = new RoomForTeammates(bus, request.maxRunning);
   let report: ConvergeReport | undefined;
   const spent = () => addSpent(opened.spending.spent, request.integrators.spent);
@@ -95,7 +100,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     const made = await request.converge(
       guidance,
       {
-        pending: () => leadPending({ mail, notices }),
+        pending: () => mail.take(),
         acknowledge: (ids) => mail.acknowledge(ids),
         overBudget,
         observe: (event, worker) => presence.observe(event, worker),
@@ -154,8 +159,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     team: team.name,
     onNews: () => {
       const news = agents.news();
-      if (news !== undefined) notices.add(news);
-      mail.stir();
+      if (news !== undefined) mail.tell(news);
     },
     onNote: screen.note,
   });
@@ -182,6 +186,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
           process: selfIdentity(),
           onStep,
           reviveMember: revive,
+          openPlans,
           fireHook: () => opened.fireHook,
         }),
         bus.roster,
@@ -190,7 +195,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       agents.agentTool(spawnOne),
       ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),
     ],
-    pending: () => leadPending({ mail, notices }),
+    pending: () => mail.take(),
     hooks: hooks && { hooks, agentType: LEAD, team: team.name },
     overBudget,
     preserve: () => teamReminders(bus, LEAD, "lead", report?.merged),
@@ -218,8 +223,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         screen.note(`${from} has stopped.`);
         break;
       case "plan_approval_request":
-        notices.add(envelopeText(envelope));
-        mail.stir();
+        openPlans.set(id, from);
+        onStep({ type: "message", from, to: LEAD, summary: "asks for the approval of its plan", kind: body.type });
+        // Beside the pump, like permissions.
+        if (team.plan === "me") void answerPlan(id, from, body.text);
+        else mail.tell(`${envelopeText(envelope)}\n${PLAN_WAITS}`);
         break;
       case "shutdown_request":
       case "plan_approval_response":
@@ -228,6 +236,19 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         break;
     }
   };
+  async function answerPlan(requestId: string, from: string, plan: string): Promise<void> {
+    try {
+      const answer = (await screen.askPlan?.(from, plan, signal)) ?? {
+        approve: false,
+        feedback: "Nobody is here to approve plans. Leave it open, change nothing, and end your turn with a summary of the plan.",
+      };
+      if (signal.aborted) return;
+      openPlans.delete(requestId);
+      await bus.mailbox.send(from, { type: "plan_approval_response", requestId, ...answer });
+    } catch (error) {
+      screen.note(`The plan of ${from} could not be answered: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
   async function answerPermission(
     requestId: string,
     from: string,
@@ -294,7 +315,6 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         bus,
         agent: opened.agent,
         mail,
-        notices,
         deaths,
         merge: team.merge !== false,
         hasHelpers: () => agents.running.length > 0,

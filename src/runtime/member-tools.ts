@@ -17,17 +17,31 @@ export type MemberTools = {
   beforeComplete?: (task: TeamTask) => Promise<Completion>;
   onClaim?: (task: TeamTask) => Promise<void>;
   reviveMember?: (name: string) => Promise<string>;
+  openPlans?: Map<string, string>;
   /** Asked for at each event: the tools are made before the agent that fires it. */
   fireHook?: () => FireHook | undefined;
 };
 
 /** The tools of coordination, the same for lead and teammates but for what their role allows. */
-export function memberTools({ bus, self, role, process, onStep, beforeComplete, onClaim, reviveMember, fireHook }: MemberTools): Tool[] {
+export function memberTools({
+  bus,
+  self,
+  role,
+  process,
+  onStep,
+  beforeComplete,
+  onClaim,
+  reviveMember,
+  openPlans,
+  fireHook,
+}: MemberTools): Tool[] {
   const { tasks, mailbox, roster, presence } = bus;
   const taskStep = (task: TeamTask) =>
     onStep({ type: "task", id: task.id, status: task.status, subject: task.subject, ...(task.owner ? { owner: task.owner } : {}) });
-  const onSent = ({ to, body }: { to: string; body: TeamMessage }) =>
+  const onSent = ({ to, body }: { to: string; body: TeamMessage }) => {
+    if (body.type === "plan_approval_response") openPlans?.delete(body.requestId);
     onStep({ type: "message", from: self, to, summary: summaryOf(body), kind: body.type });
+  };
   const fireTask = async (event: "task_created" | "task_completed", { id, subject, description, owner }: TeamTask) => {
     const task = { id, subject, description, ...(owner === undefined ? {} : { owner }) };
     return fireHook?.()?.({ event, task }, new AbortController().signal);
@@ -62,11 +76,20 @@ export function memberTools({ bus, self, role, process, onStep, beforeComplete, 
         if (task.status === "completed" && before.status !== "completed") await offerFreed(task, bus, self, tasks);
       },
     }),
-    sendMessageTool({ mailbox, roster, presence, self, ...(reviveMember ? { reviveMember } : {}), onSent }),
+    sendMessageTool({
+      mailbox,
+      roster,
+      presence,
+      self,
+      ...(reviveMember ? { reviveMember } : {}),
+      ...(openPlans ? { openPlans } : {}),
+      onSent,
+    }),
   ];
 }
 
 function summaryOf(body: TeamMessage): string {
+  if (body.type === "plan_approval_response") return body.approve ? "your plan is approved" : "change your plan";
   return "summary" in body ? body.summary : "text" in body ? body.text.slice(0, 80) : "";
 }
 

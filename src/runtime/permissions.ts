@@ -25,6 +25,8 @@ export type PermissionScope = {
   planFile?: string;
   /** Of commands only those that provably look are allowed. */
   onlyLooks?: boolean;
+  /** While it is true nothing is changed but the plan file. */
+  awaitsApproval?: () => boolean;
 };
 
 export type PermissionOptions = PermissionScope & {
@@ -87,6 +89,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     ...(options.team ? { team: options.team } : {}),
     ...(options.planFile === undefined ? {} : { planFile: options.planFile }),
     ...(options.onlyLooks ? { onlyLooks: true } : {}),
+    ...(options.awaitsApproval ? { awaitsApproval: options.awaitsApproval } : {}),
     isHeadless: options.askHuman === undefined,
     contains: options.contains,
   };

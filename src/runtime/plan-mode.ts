@@ -11,6 +11,8 @@ export type PlanModeParts = {
   mode: () => PermissionMode;
   setMode: (mode: PermissionMode) => void;
   approve: ApprovePlan;
+  /** Who approves it, if not the person. */
+  approver?: string;
 };
 
 /**
@@ -39,9 +41,10 @@ export class PlanMode {
   }
 
   tool(): Tool {
-    const { file, setMode, approve } = this.#parts;
+    const { file, setMode, approve, approver } = this.#parts;
     return exitPlanModeTool({
       file,
+      ...(approver === undefined ? {} : { approver }),
       isPlanning: () => this.#isOn,
       read: () => readTextOrUndefined(file),
       write: (plan) => writeAtomic(file, plan),
@@ -59,11 +62,12 @@ export class PlanMode {
   }
 
   #begins(): string {
-    const { file } = this.#parts;
-    return `<system-reminder>Plan mode is on. You must not change anything: no edits, no commits, no settings, no commands that do more than look. The one exception is the plan file ${file}, which you write without a question. This holds whatever was said before, until the person approves the plan.
-1. Explore: read the files that matter with ReadFile, Grep, Glob and commands that only look. Ask what only the person can decide.
+    const { file, approver: other } = this.#parts;
+    const approver = other === undefined ? "the person" : `the ${other}`;
+    return `<system-reminder>Plan mode is on. You must not change anything: no edits, no commits, no settings, no commands that do more than look. The one exception is the plan file ${file}, which you write without a question. This holds whatever was said before, until ${approver} approves the plan.
+1. Explore: read the files that matter with ReadFile, Grep, Glob and commands that only look. Ask what only ${approver} can decide.
 2. Design: choose a way, weigh it against others, find what could go wrong and how the result is checked.
 3. Write the plan file with WriteFile: the goal, the steps in order with the files they touch, the checks. Short enough to be read.
-4. Call ExitPlanMode and wait: the person approves the plan, or says what to change.</system-reminder>`;
+4. Call ExitPlanMode and wait: ${approver} approves the plan, or says what to change.</system-reminder>`;
   }
 }

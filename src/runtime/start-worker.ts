@@ -17,9 +17,11 @@ import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { runGate } from "../team/converge/gate.ts";
+import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
+import { LeadAnswers } from "../team/lead-answers.ts";
 import { commandMark } from "../team/left-commands.ts";
 import { MailReader } from "../team/mail-reader.ts";
-import { PermissionRelay } from "../team/permission-relay.ts";
+import { permissionRelay } from "../team/permission-relay.ts";
 import { onRejectedMail } from "../team/rejected-mail.ts";
 import { TeamLog } from "../team/team-log.ts";
 import type { Completion } from "../team/tools/task-update.ts";
@@ -29,6 +31,7 @@ import { firstInput } from "./agent-memory.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { goOnText } from "./go-on-text.ts";
+import { MemberPlan } from "./member-plan.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
@@ -88,21 +91,26 @@ export async function startWorker(
   const isLeadAlive = leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info);
   let opened: OpenedAgent | undefined;
   const spent = (): Spent => opened?.spending.spent ?? NOTHING_SPENT;
-  const relay = new PermissionRelay(
-    bus.mailbox,
-    async (request, decision) => opened?.permissions.alwaysRule(request, decision),
-    async (what) =>
-      bus.presence.beat({
-        name: self,
-        status: what === undefined ? "busy" : "waiting",
-        at: new Date().toISOString(),
-        ...(what ? { detail: what } : {}),
-      }),
-    async (stop) => {
-      while (!stop.aborted && (await isLeadAlive())) await sleep(LEAD_CHECK_MS, undefined, { signal: stop }).catch(() => undefined);
-    },
-    screen.askHuman,
-  );
+  const onWait = async (what: string | undefined) =>
+    bus.presence.beat({
+      name: self,
+      status: what === undefined ? "busy" : "waiting",
+      at: new Date().toISOString(),
+      ...(what ? { detail: what } : {}),
+    });
+  const answers = new LeadAnswers(async (stop) => {
+    while (!stop.aborted && (await isLeadAlive())) await sleep(LEAD_CHECK_MS, undefined, { signal: stop }).catch(() => undefined);
+  });
+  const relayed = permissionRelay({
+    mailbox: bus.mailbox,
+    answers,
+    alwaysRule: async (request, decision) => opened?.permissions.alwaysRule(request, decision),
+    onWait,
+    ownPane: screen.askHuman,
+  });
+  const plan =
+    info.planModeRequired && !info.planApproved ? new MemberPlan({ bus, info, teamFolder: boot.teamFolder, answers, onWait }) : undefined;
+  const mode = () => plan?.mode() ?? boot.permissionMode;
 
   let taskNow: string | undefined;
   await using hooks = await openHooks(surroundings, screen.note);
@@ -112,16 +120,17 @@ export async function startWorker(
     team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
     auditPath: join(boot.teamFolder, "audit.jsonl"),
     extraRoots: [teamLayout(boot.teamFolder).artifacts],
+    ...(plan ? { planFile: plan.file, awaitsApproval: () => plan.isPlanning } : {}),
   };
   const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info) };
-  const askHuman = boot.headless ? undefined : relay.ask;
+  const askHuman = boot.headless ? undefined : relayed;
   const toolSettings = surroundings.settings.tools ?? {};
   const agents = new SessionAgents({
     surroundings,
     folder: agentsFolder(sessionPath),
     root: info.worktreePath,
     cwd: () => info.worktreePath,
-    mode: () => boot.permissionMode,
+    mode,
     parent: () => {
       if (!opened) throw new Error(`${self} is not open.`);
       return opened;
@@ -144,7 +153,7 @@ export async function startWorker(
     name: self,
     root: info.worktreePath,
     cwd: info.worktreePath,
-    mode: () => boot.permissionMode,
+    mode,
     maxTurns: TEAMMATE_TURNS,
     model: boot.model,
     sessionId: randomUUID(),
@@ -169,14 +178,15 @@ export async function startWorker(
         ...workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: toolSettings }),
         ...writeToAgentsToo(member, bus.roster, agents),
         agents.agentTool(),
+        ...(plan ? [plan.tool()] : []),
       ];
       return isInProcess ? all.filter(({ name }) => mayUseInProcess(name)) : all;
     },
-    news: agents.news,
+    news: () => [agents.news(), plan?.news()].filter((text) => text !== undefined).join("\n\n") || undefined,
     pending: () => mail.take(),
     hooks: hooks && { hooks, agentType: info.agentType, team: team.name, worktree: info.worktreePath, task: () => taskNow },
     overBudget: teamBudget(bus, self, spent),
-    preserve: () => teamReminders(bus, self, "teammate"),
+    preserve: async () => [...(plan?.preserved() ?? []), ...(await teamReminders(bus, self, "teammate"))],
     askHuman,
     shellEnv,
     onNotice: screen.note,
@@ -193,10 +203,12 @@ export async function startWorker(
     onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
     onTaken: (envelopes) => tellOfMail(envelopes, fireHook),
     onProblem: screen.note,
-    onProtocol: async ({ id, body }) => {
+    onProtocol: async (envelope) => {
+      const { id, body } = envelope;
       if (body.type === "shutdown_request") {
         control.requestShutdown(body.text === "" ? "the lead asked for it" : body.text, id);
-      } else if (body.type === "permission_response") relay.answer(body.requestId, body);
+      } else if (body.type === "permission_response") answers.take(body.requestId, body);
+      else if (body.type === "plan_approval_response" && !answers.take(body.requestId, body)) mail.tell(lateAnswer(envelope));
     },
   });
   control.onShutdown = () => {
@@ -253,6 +265,11 @@ export async function startWorker(
     await pump;
     await log.flush();
   }
+}
+
+/** Given to a request that an earlier process made, or to none: a plan is approved as it stands when it is sent. */
+function lateAnswer(envelope: ProtocolEnvelope): string {
+  return `${envelopeText(envelope)}\n<system-reminder>No plan of yours waits for this answer. If you are still planning, send your plan with ExitPlanMode again.</system-reminder>`;
 }
 
 async function workerSystem(info: TeammateInfo, team: string) {

@@ -3,7 +3,7 @@ import { selectModel } from "../engine/providers/select.ts";
 import { selfIdentity } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { type BackendKind, LEAD, type TeamConfig } from "../protocol/team.ts";
+import { type BackendKind, LEAD, type PlanApprover, type TeamConfig } from "../protocol/team.ts";
 import type { BackendChoice } from "../team/backends/detect.ts";
 import { createFileTeam } from "../team/bus/file/open.ts";
 import { badTeamName, teamNameFrom } from "../team/member-name.ts";
@@ -20,6 +20,7 @@ export type TeamRequest = {
   backend: BackendKind | "auto";
   check?: string | undefined;
   merge: boolean;
+  plan?: PlanApprover | undefined;
 };
 export type NewTeam = { team: TeamConfig; folder: string; ground: TeamGround; choice: BackendChoice; mode: PermissionMode };
 
@@ -56,6 +57,7 @@ export async function createTeam(surroundings: Surroundings, request: TeamReques
     lead: { process: selfIdentity(), permissionMode: mode, ...(model ? { model } : {}) },
     backend: choice,
     merge: request.merge,
+    ...(request.plan === undefined ? {} : { plan: request.plan }),
     ...(flags.maxCost === undefined ? {} : { maxCost: flags.maxCost }),
   });
   return { team, folder, ground, choice, mode };

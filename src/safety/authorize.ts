@@ -35,6 +35,8 @@ type AuthorizeContext = {
   planFile?: string;
   /** Of commands only those that provably look are allowed, whatever rules and mode say. */
   onlyLooks?: boolean;
+  /** While it is true nothing is changed but the plan file, whatever rules, mode and persons say. */
+  awaitsApproval?: (() => boolean) | undefined;
   /** Rules that the system itself gives this agent, like `Bash(git merge --no-ff x)`. */
   granted?: readonly string[];
   team?: TeamPlace;
@@ -93,7 +95,10 @@ export function createAuthorize({
 
   return async (request, signal) => {
     const ground = await decisionContext(context, granted, gitIsSafe);
-    const byLayers = (await notLooking(request, ground)) ?? (await besideSandbox(request, await decide(request, ground), context));
+    const byLayers =
+      (await notApproved(request, ground)) ??
+      (await notLooking(request, ground)) ??
+      (await besideSandbox(request, await decide(request, ground), context));
     const change = await foreignTools?.changeOf(request.tool);
     const decided = besideHooks(request, change ? (join([byLayers, changedTool(change)]) ?? byLayers) : byLayers);
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
@@ -110,6 +115,14 @@ export function createAuthorize({
     if (bare.decision === "allow") return undefined;
     const reason = `this agent may only look, and the command does not provably do no more than that (${bare.reason})`;
     return { ...bare, decision: "deny", sticky: false, layer: "mode", reason };
+  }
+
+  /** A denial of what changes something, for an agent whose plan nobody has approved. */
+  async function notApproved(request: PermissionRequest, ground: DecisionContext): Promise<PermissionDecision | undefined> {
+    if (!context.awaitsApproval?.() || request.access.kind === "other") return undefined;
+    const bare = await decide(request, { ...ground, mode: "plan", rules: { rules: [], warnings: [] } });
+    if (bare.decision === "allow") return undefined;
+    return { ...bare, decision: "deny", sticky: false, layer: "mode", reason: `your plan is not approved yet (${bare.reason})` };
   }
 
   async function settle(

@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent, AgentInput, LoopComplete, Pending } from "../protocol/agent.ts";
+import type { Agent, AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
 import { userText } from "../protocol/message.ts";
 import { LEAD, type MemberStatus, type TeamBus, type TeamTask } from "../protocol/team.ts";
 import type { ConvergeReport } from "./converge/report.ts";
@@ -10,7 +10,6 @@ export type LeadOptions = {
   bus: TeamBus;
   agent: Agent;
   mail: MailReader;
-  notices: Notices;
   deaths: DeathWatch;
   merge: boolean;
   /** A sub-agent of the lead's own works in the background: its end wakes the lead. */
@@ -34,33 +33,6 @@ export type LeadEnd =
   | { type: "over_budget"; sentence: string; report?: ConvergeReport }
   | { type: "failed"; end: LoopComplete };
 
-/** System texts for the lead's model, beside mail: deaths, stalls. */
-export class Notices {
-  #texts: string[] = [];
-
-  add(text: string): void {
-    this.#texts.push(text);
-  }
-
-  take(): string[] {
-    const texts = this.#texts;
-    this.#texts = [];
-    return texts;
-  }
-
-  get isEmpty(): boolean {
-    return this.#texts.length === 0;
-  }
-}
-
-/** What the loop of the lead reads before each model call. */
-export async function leadPending({ mail, notices }: Pick<LeadOptions, "mail" | "notices">): Promise<Pending | undefined> {
-  const own = notices.take();
-  const pending = await mail.take();
-  if (own.length === 0) return pending;
-  return { reminder: [...own, ...(pending ? [pending.reminder] : [])].join("\n\n"), mail: pending?.mail ?? [] };
-}
-
 /** Between two mails: a lead that changes tasks about without giving anyone work comes to an end. */
 const MAX_REMINDERS = 3;
 const BUSY: readonly MemberStatus[] = ["starting", "busy", "waiting", "unreachable"];
@@ -70,7 +42,7 @@ const BUSY: readonly MemberStatus[] = ["starting", "busy", "waiting", "unreachab
  * busy: then one reminder of how things stand, and when they still stand so, the system converges by itself.
  */
 export async function runLead(first: AgentInput, options: LeadOptions, signal: AbortSignal): Promise<LeadEnd> {
-  const { bus, agent, mail, notices, deaths } = options;
+  const { bus, agent, mail, deaths } = options;
   let input: AgentInput | undefined = first;
   let said: string | undefined;
   let reminders = 0;
@@ -94,7 +66,7 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
         await beat("idle");
       }
       if (signal.aborted) return { type: "interrupted" };
-      if (mail.hasWork || !notices.isEmpty) {
+      if (mail.hasWork) {
         input = await nextFromMail();
         reminders = 0;
         continue;
@@ -132,21 +104,18 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   }
 
   async function nextFromMail(): Promise<AgentInput | undefined> {
-    const pending = await leadPending({ mail, notices });
+    const pending = await mail.take();
     return pending && { message: userText(pending.reminder), mail: pending.mail };
   }
 
   async function watchDeaths(): Promise<void> {
-    for (const text of await deaths.look()) {
-      notices.add(text);
-      mail.stir();
-    }
+    for (const text of await deaths.look()) mail.tell(text);
   }
 
   /** Someone works, or has mail that will wake them. */
   async function someoneMoves(): Promise<boolean> {
     await watchDeaths();
-    if (!notices.isEmpty || options.hasHelpers?.()) return true;
+    if (mail.hasWork || options.hasHelpers?.()) return true;
     // Mail before states: who takes its mail says first that it is busy, so one of the two shows it.
     const written = new Set<string>();
     // What is left of a member that is no longer one moves nothing.

@@ -28,6 +28,8 @@ export class MailReader {
   /** Handed out, not yet in the transcript: a crash brings them again. */
   readonly #inFlight = new Set<string>();
   #looking: Promise<unknown> = Promise.resolve();
+  /** Texts of the system that the model reads with its mail. */
+  #told: string[] = [];
   #current: { pending?: Pending; wakes: boolean; envelopes: readonly Envelope[] } = { wakes: false, envelopes: [] };
   readonly #waiting = new Set<() => void>();
 
@@ -77,18 +79,26 @@ export class MailReader {
     if (sorted.wakes) this.#wakeAll();
   }
 
-  /** All mail for the model that was not handed out yet. */
+  /** All for the model that was not handed out yet. */
   async take(): Promise<Pending | undefined> {
     await this.look();
     const { pending, envelopes } = this.#current;
+    const told = this.#told.splice(0);
     this.#current = { wakes: false, envelopes: [] };
     for (const id of pending?.mail ?? []) this.#inFlight.add(id);
     if (envelopes.length > 0) await this.#options.onTaken?.(envelopes);
-    return pending;
+    if (told.length === 0) return pending;
+    return { reminder: [...told, ...(pending ? [pending.reminder] : [])].join("\n\n"), mail: pending?.mail ?? [] };
+  }
+
+  /** Beside mail, for the model: a death, a stall, an answer that came too late. It is worth a call like mail. */
+  tell(text: string): void {
+    this.#told.push(text);
+    this.#wakeAll();
   }
 
   get hasWork(): boolean {
-    return this.#current.wakes;
+    return this.#current.wakes || this.#told.length > 0;
   }
 
   /**
@@ -96,7 +106,7 @@ export class MailReader {
    * its own: a signal of AbortSignal.timeout inside AbortSignal.any may be collected as garbage, and then never fires.
    */
   async untilWork(signal: AbortSignal, withinMs?: number): Promise<void> {
-    if (this.#current.wakes || signal.aborted) return;
+    if (this.hasWork || signal.aborted) return;
     let wake: () => void = () => undefined;
     const woken = new Promise<void>((resolve) => {
       wake = resolve;

@@ -1,72 +1,47 @@
 import type { AskHuman, HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import { LEAD, type Mailbox } from "../protocol/team.ts";
+import type { LeadAnswers } from "./lead-answers.ts";
 
-type Response = { approve: boolean; feedback?: string };
+type RelayParts = {
+  mailbox: Mailbox;
+  answers: LeadAnswers;
+  alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
+  /** What the member waits for, for its status; undefined when it goes on. */
+  onWait: (what: string | undefined) => Promise<void>;
+  ownPane?: AskHuman | undefined;
+};
 
 /**
  * A teammate's question, asked in its own pane and in the lead's terminal at once; the first answer wins and ends the other.
  * "Always" in the lead's terminal is the lead's matter: it writes the rule, then answers yes.
  */
-export class PermissionRelay {
-  readonly #mailbox: Mailbox;
-  readonly #ownPane: AskHuman | undefined;
-  readonly #alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>;
-  readonly #onWait: (what: string | undefined) => Promise<void>;
-  readonly #untilLeadIsGone: (signal: AbortSignal) => Promise<void>;
-  readonly #open = new Map<string, (response: Response) => void>();
-  /** Of the lead, by question: one may be here before the question is open. */
-  readonly #answers = new Map<string, Response>();
-
-  constructor(
-    mailbox: Mailbox,
-    alwaysRule: (request: PermissionRequest, decision: PermissionDecision) => Promise<string | undefined>,
-    /** What the member waits for, for its status; undefined when it goes on. */
-    onWait: (what: string | undefined) => Promise<void>,
-    /** Resolves when no lead lives, or on abort. A question to a lead that is gone is lost with it. */
-    untilLeadIsGone: (signal: AbortSignal) => Promise<void>,
-    ownPane?: AskHuman,
-  ) {
-    this.#onWait = onWait;
-    this.#untilLeadIsGone = untilLeadIsGone;
-    this.#mailbox = mailbox;
-    this.#alwaysRule = alwaysRule;
-    this.#ownPane = ownPane;
-  }
-
-  /** For the mail reader: an answer from the lead. */
-  answer(requestId: string, response: Response): void {
-    this.#answers.set(requestId, response);
-    this.#open.get(requestId)?.(response);
-  }
-
-  readonly ask: AskHuman = async (request, decision, signal) => {
+export function permissionRelay({ mailbox, answers, alwaysRule, onWait, ownPane }: RelayParts): AskHuman {
+  return async (request, decision, signal) => {
     const settled = new AbortController();
     const both = AbortSignal.any([signal, settled.signal]);
-    const alwaysRule = await this.#alwaysRule(request, decision);
-    const id = await this.#mailbox.send(LEAD, {
-      type: "permission_request",
-      request,
-      reason: decision.reason,
-      ...(alwaysRule === undefined ? {} : { alwaysRule }),
-    });
-    await this.#onWait(`an answer: ${request.tool}(${request.access.subject.slice(0, 80)})`);
-    const fromLead = new Promise<HumanAnswer | undefined>((resolve, reject) => {
+    const rule = await alwaysRule(request, decision);
+    using question = await answers.open(() =>
+      mailbox.send(LEAD, {
+        type: "permission_request",
+        request,
+        reason: decision.reason,
+        ...(rule === undefined ? {} : { alwaysRule: rule }),
+      }),
+    );
+    await onWait(`an answer: ${request.tool}(${request.access.subject.slice(0, 80)})`);
+    const fromLead = async (): Promise<HumanAnswer | undefined> => {
+      const answer = await question.answer(both);
+      if (answer === undefined) return undefined;
       // With feedback the lead says why nobody there answered: that is no denial by a person.
-      const settle = ({ approve, feedback }: Response) => resolve(approve ? "yes" : feedback === undefined ? "no" : undefined);
-      this.#open.set(id, settle);
-      const early = this.#answers.get(id);
-      if (early) settle(early);
-      both.addEventListener("abort", () => resolve(undefined), { once: true });
-      this.#untilLeadIsGone(both).then(() => resolve(undefined), reject);
-    });
+      return answer.approve ? "yes" : answer.feedback === undefined ? "no" : undefined;
+    };
     try {
-      const answer = await firstAnswer([fromLead, ...(this.#ownPane ? [this.#ownPane(request, decision, both)] : [])]);
-      if (this.#open.delete(id) && !this.#answers.delete(id)) await this.#mailbox.send(LEAD, { type: "permission_settled", requestId: id });
+      const answer = await firstAnswer([fromLead(), ...(ownPane ? [ownPane(request, decision, both)] : [])]);
+      if (!question.isAnswered()) await mailbox.send(LEAD, { type: "permission_settled", requestId: question.id });
       return answer;
     } finally {
-      this.#open.delete(id);
       settled.abort();
-      await this.#onWait(undefined);
+      await onWait(undefined);
     }
   };
 }

@@ -12,6 +12,7 @@ import { type Boot, writeBoot } from "./boot.ts";
 import { makeInbox, teamLayout } from "./bus/file/layout.ts";
 import { endLeftCommands } from "./left-commands.ts";
 import { badMemberName, memberBranch } from "./member-name.ts";
+import { narrower } from "./mode-width.ts";
 import { withMember } from "./worker.ts";
 
 export type SpawnRequest = {
@@ -19,8 +20,8 @@ export type SpawnRequest = {
   prompt: string;
   agentType?: string;
   model?: string;
+  /** `plan`: it plans first, and goes on in the lead's mode once the plan is approved. */
   permissionMode?: PermissionMode;
-  planModeRequired?: boolean;
 };
 
 export type SpawnContext = {
@@ -43,8 +44,6 @@ export type SpawnContext = {
   onNote: (text: string) => void;
 };
 
-const WIDTH: Record<PermissionMode, number> = { plan: 0, default: 1, acceptEdits: 2, bypassPermissions: 3 };
-
 /**
  * A teammate: worktree, roster entry, mailbox, process. It counts only when its worker has reported ready; a failure takes all of
  * it away again. Throws UserError with a text for the model.
@@ -56,8 +55,7 @@ export async function spawnTeammate(request: SpawnRequest, context: SpawnContext
   const problem = badMemberName(name, team);
   if (problem) throw new UserError(problem);
 
-  const wanted = request.permissionMode ?? context.leadMode;
-  const permissionMode = WIDTH[wanted] > WIDTH[context.leadMode] ? context.leadMode : wanted;
+  const permissionMode = narrower(request.permissionMode ?? context.leadMode, context.leadMode);
   const baseCommit = await gitText(primary, ["rev-parse", "--verify", `refs/heads/${team.baseBranch}^{commit}`]);
   const info: TeammateInfo = {
     name,
@@ -69,7 +67,7 @@ export async function spawnTeammate(request: SpawnRequest, context: SpawnContext
     baseCommit,
     backendType: backend.kind,
     epoch: 1,
-    planModeRequired: request.planModeRequired ?? false,
+    planModeRequired: team.plan !== undefined || request.permissionMode === "plan",
     permissionMode,
   };
   // The roster comes first: of two spawns of one name, and after a crash in between, one entry tells who owns the folder.

@@ -7,7 +7,7 @@ import type { MemberStatus, TeammateInfo } from "../../src/protocol/team.ts";
 import { createMemoryTeam } from "../../src/team/bus/memory.ts";
 import type { ConvergeReport } from "../../src/team/converge/report.ts";
 import { DeathWatch } from "../../src/team/death-watch.ts";
-import { Notices, runLead } from "../../src/team/lead.ts";
+import { runLead } from "../../src/team/lead.ts";
 import { MailReader } from "../../src/team/mail-reader.ts";
 import { sampleTeam } from "./bus/sample-team.ts";
 
@@ -54,7 +54,6 @@ test("what is left of a member that never started does not keep the lead waiting
         onProtocol: async () => undefined,
         onSetAside: () => undefined,
       }),
-      notices: new Notices(),
       deaths: new DeathWatch(
         bus,
         async () => undefined,
@@ -109,7 +108,6 @@ test("a member that takes its mail while the lead looks counts as at work", asyn
         onProtocol: async () => undefined,
         onSetAside: () => undefined,
       }),
-      notices: new Notices(),
       deaths: new DeathWatch(
         bus,
         async () => undefined,
@@ -159,7 +157,6 @@ test("a lead whose team has reached its cap is over, unless all was brought home
           onProtocol: async () => undefined,
           onSetAside: () => undefined,
         }),
-        notices: new Notices(),
         deaths: new DeathWatch(
           bus,
           async () => undefined,
@@ -209,7 +206,6 @@ test("K09: when everybody waits the lead is told once which chain holds the work
         onProtocol: async () => undefined,
         onSetAside: () => undefined,
       }),
-      notices: new Notices(),
       deaths: new DeathWatch(
         bus,
         async () => undefined,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { AskHuman, HumanAnswer, PermissionDecision } from "../../src/protocol/permission.ts";
 import type { TeamMessage } from "../../src/protocol/team.ts";
-import { PermissionRelay } from "../../src/team/permission-relay.ts";
+import { LeadAnswers } from "../../src/team/lead-answers.ts";
+import { permissionRelay } from "../../src/team/permission-relay.ts";
 
 const request = { agent: "alice", tool: "Bash", access: { kind: "command", subject: "npm test" } } as const;
 const asked: PermissionDecision = { decision: "ask", sticky: false, layer: "mode", reason: "it asks" };
@@ -19,16 +20,17 @@ function relayTo(pane?: AskHuman, untilLeadIsGone: () => Promise<void> = () => n
     return `alice.1.${sent.length}`;
   };
   const mailbox = { send, unread: async () => [], acknowledge: async () => undefined, arrival: async () => undefined };
-  const relay = new PermissionRelay(
+  const answers = new LeadAnswers(untilLeadIsGone);
+  const ask = permissionRelay({
     mailbox,
-    async () => "Bash(npm test)",
-    async (what) => {
+    answers,
+    alwaysRule: async () => "Bash(npm test)",
+    onWait: async (what) => {
       if (what !== undefined) whenAsked("alice.1.1");
     },
-    untilLeadIsGone,
-    pane,
-  );
-  return { relay, sent: () => sent.map((body) => body.type), question };
+    ownPane: pane,
+  });
+  return { relay: { ask, answer: answers.take.bind(answers) }, sent: () => sent.map((body) => body.type), question };
 }
 
 const nobody: AskHuman = async () => undefined;
@@ -67,5 +69,16 @@ describe("a teammate's question", () => {
     const gone = async () => undefined;
     expect(await relayTo(undefined, gone).relay.ask(request, asked, never)).toBeUndefined();
     expect(await relayTo(async () => "yes", gone).relay.ask(request, asked, never)).toBe("yes");
+  });
+
+  test("is open from its sending on: an answer that is faster than the id counts, one to another question does not", async () => {
+    const answers = new LeadAnswers(() => new Promise(() => undefined));
+    expect(answers.take("alice.1.1", { approve: true })).toBe(false);
+    using question = await answers.open(async () => {
+      expect(answers.take("alice.1.1", { approve: true })).toBe(true);
+      return "alice.1.1";
+    });
+    expect(await question.answer(never)).toEqual({ approve: true });
+    expect(answers.take("alice.1.2", { approve: true })).toBe(false);
   });
 });

@@ -24,7 +24,8 @@ const FIELDS = {
   run_in_background: "Go on at once; its result comes later, by itself.",
   name: "To write to it by. In a team's lead: makes it a teammate of this name (1 to 32 letters, digits, - or _).",
   isolation: "worktree: it works in a git worktree and branch of its own.",
-  permission_mode: "Of a teammate: stricter than the lead's mode; a wider one is cut to it.",
+  permission_mode:
+    "Of a teammate: stricter than the lead's mode; a wider one is cut to it. plan: it plans first and changes nothing before its plan is approved.",
 } as const;
 
 const INPUT_SCHEMA = {

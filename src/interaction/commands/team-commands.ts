@@ -1,6 +1,6 @@
 import type { Argv } from "yargs";
 import { UserError } from "../../protocol/errors.ts";
-import { BACKEND_KINDS } from "../../protocol/team.ts";
+import { BACKEND_KINDS, PLAN_APPROVERS } from "../../protocol/team.ts";
 import { readSurroundings } from "../../runtime/surroundings.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
@@ -15,6 +15,7 @@ const LAYOUT = {
   describe: "tmux: split the lead's window, or windows of their own",
 } as const;
 const COORDINATOR = { type: "boolean", default: true, describe: "--no-coordinator leaves the lead its code tools" } as const;
+const PLAN = { choices: PLAN_APPROVERS, describe: "Teammates plan first, and the lead or you approve: --plan=lead, --plan=me" } as const;
 const PRINT = { alias: "p", type: "boolean", default: false, describe: "Never ask; result on stdout, the rest on stderr" } as const;
 const OUTPUT_FORMAT = { choices: OUTPUT_FORMATS, default: "text", describe: "What -p prints" } as const;
 
@@ -37,6 +38,7 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
           .option("check", { type: "string", describe: 'Command that the merged result must pass, for example "npm test"' })
           .option("layout", LAYOUT)
           .option("merge", { type: "boolean", default: true, describe: "--no-merge leaves the branches" })
+          .option("plan", PLAN)
           .option("coordinator", COORDINATOR)
           .option("print", PRINT)
           .option("output-format", OUTPUT_FORMAT),

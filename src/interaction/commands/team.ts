@@ -1,5 +1,5 @@
-import type { BackendKind } from "../../protocol/team.ts";
-import { LEAD } from "../../protocol/team.ts";
+import { UserError } from "../../protocol/errors.ts";
+import { type BackendKind, LEAD, type PlanApprover } from "../../protocol/team.ts";
 import { runTeam } from "../../runtime/run-team.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { checkTeam, createTeam, type NewTeam } from "../../runtime/team-create.ts";
@@ -20,6 +20,7 @@ export type TeamArguments = GlobalFlags & {
   teammates?: number | undefined;
   check?: string | undefined;
   merge: boolean;
+  plan?: PlanApprover | undefined;
   coordinator: boolean;
   layout: "auto" | "split" | "window";
   print: boolean;
@@ -28,6 +29,8 @@ export type TeamArguments = GlobalFlags & {
 
 /** `roocode team "goal"`: creates a team and runs it to convergence. Gives the exit code. */
 export async function teamCommand(args: TeamArguments, place?: { cwd: string; env: NodeJS.ProcessEnv }): Promise<number> {
+  if (args.plan === "me" && (args.print || process.stdin.isTTY !== true))
+    throw new UserError("--plan=me needs a terminal, where you approve the plans. With -p, let the lead do it: --plan=lead");
   const surroundings = await readSurroundings(place?.cwd ?? process.cwd(), place?.env ?? process.env, args);
   if (place === undefined && !args.print) {
     await checkTeam(surroundings, args);
@@ -71,7 +74,10 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
         },
       )
     : plainTeamScreen(plain);
-  if (headless && !args.print) delete screen.askHuman;
+  if (headless && !args.print) {
+    delete screen.askHuman;
+    delete screen.askPlan;
+  }
   for (const warning of surroundings.warnings) screen.note(warning);
   const { name } = team.team;
   screen.note(`Team ${name}, branch ${team.ground.baseBranch}. Look at it: ${elsewhere(surroundings.env)}roocode team status ${name}`);

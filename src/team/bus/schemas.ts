@@ -3,6 +3,7 @@ import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import {
   type AgentState,
   type Envelope,
+  PLAN_APPROVERS,
   type ProcessIdentity,
   TASK_STATUSES,
   type TeamConfig,
@@ -33,6 +34,7 @@ const teammate = z.looseObject({
   isActive: z.boolean().optional(),
   stoppedAt: z.string().optional(),
   planModeRequired: z.boolean(),
+  planApproved: z.literal(true).optional(),
   permissionMode: mode,
 });
 
@@ -51,6 +53,7 @@ export const TeamConfigSchema: z.ZodType<TeamConfig> = z.looseObject({
   lead: z.looseObject({ process: identity, permissionMode: mode, model: z.string().optional() }).optional(),
   backend: z.looseObject({ kind: backendKind, reason: z.string() }).optional(),
   merge: z.boolean().optional(),
+  plan: z.enum(PLAN_APPROVERS).optional(),
   maxCost: z.number().positive().optional(),
 });
 

@@ -27,10 +27,12 @@ type Options = {
   self: string;
   /** Brings back a member whose process is gone; what it returns is added to the answer. */
   reviveMember?: (name: string) => Promise<string>;
+  /** Of a lead: plans that wait for an answer, by request id, with the member. */
+  openPlans?: ReadonlyMap<string, string>;
   onSent?: (sent: { id: string; to: string; body: TeamMessage }) => void | Promise<void>;
 };
 
-export function sendMessageTool({ mailbox, roster, presence, self, reviveMember, onSent }: Options): Tool {
+export function sendMessageTool({ mailbox, roster, presence, self, reviveMember, openPlans, onSent }: Options): Tool {
   async function send(to: string, body: TeamMessage): Promise<void> {
     const id = await mailbox.send(to, body);
     await onSent?.({ id, to, body });
@@ -45,6 +47,8 @@ export function sendMessageTool({ mailbox, roster, presence, self, reviveMember,
 
   async function sendToOne(name: string, body: TeamMessage): Promise<ToolResult> {
     if (body.type === "shutdown_response" && name !== LEAD) return errorResult("A shutdown_response goes to the lead.");
+    const problem = body.type === "plan_approval_response" ? wrongPlan(body.requestId, name, openPlans) : undefined;
+    if (problem !== undefined) return errorResult(problem);
     await send(name, body);
     const status = (await presence.list()).find((state) => state.name === name)?.status;
     const revived = reviveMember && isGone(status) && name !== LEAD ? ` ${await reviveMember(name)}` : "";
@@ -92,6 +96,13 @@ function bodyOf({ to, summary, message }: Input, self: string): TeamMessage | st
   if (type === "shutdown_request") return { type, text: feedback ?? summary ?? "" };
   if (requestId === undefined || approve === undefined) return `A ${type} needs requestId and approve.`;
   return { type, requestId, approve, ...(feedback === undefined ? {} : { feedback }) };
+}
+
+/** An answer that reaches nothing would leave the member waiting. */
+function wrongPlan(requestId: string, name: string, openPlans: ReadonlyMap<string, string> | undefined): string | undefined {
+  if (openPlans === undefined || openPlans.get(requestId) === name) return undefined;
+  const open = [...openPlans].map(([id, from]) => `${id} of ${from}`).join(", ");
+  return `${name} has no plan ${requestId} that waits. Waiting plans: ${open || "none"}.`;
 }
 
 function isGone(status: MemberStatus | undefined): boolean {

@@ -3,12 +3,14 @@ import { defineWrittenTool } from "../../protocol/define-tool.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
 import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
 
-/** The person's answer to a plan: the mode to go on in, or what to change. */
-export type PlanAnswer = { mode: PermissionMode } | { feedback: string };
+/** The answer to a plan: the mode to go on in, with a word beside it, or what to change. */
+export type PlanAnswer = { mode: PermissionMode; remark?: string } | { feedback: string };
 /** Undefined when nobody is there to answer. */
 export type ApprovePlan = (plan: string, file: string, signal: AbortSignal) => Promise<PlanAnswer | undefined>;
 export type PlanDesk = {
   file: string;
+  /** Who approves it, if not the person. */
+  approver?: string;
   isPlanning(): boolean;
   read(): Promise<string | undefined>;
   write(plan: string): Promise<void>;
@@ -23,6 +25,7 @@ export const exitPlanSchema = () => z.object({ plan: z.string().optional().descr
 
 /** Presents the plan to the person, who lets it be carried out in a mode of their choice, or says what to change. */
 export function exitPlanModeTool(desk: PlanDesk): Tool {
+  const approver = desk.approver === undefined ? "The person" : `The ${desk.approver}`;
   return defineWrittenTool({
     name: "ExitPlanMode",
     description:
@@ -42,10 +45,13 @@ export function exitPlanModeTool(desk: PlanDesk): Tool {
         );
       if ("feedback" in answer)
         return errorResult(
-          `The person wants the plan changed; plan mode stays on. Change ${desk.file}, then call this again.\n${answer.feedback}`,
+          `${approver} wants the plan changed; plan mode stays on. Change ${desk.file}, then call this again.\n${answer.feedback}`,
         );
       await desk.leave(answer.mode);
-      return textResult(`The person approved the plan in ${desk.file}. Plan mode is over, the mode is ${answer.mode}: carry the plan out.`);
+      const remark = answer.remark === undefined ? "" : `\n${answer.remark}`;
+      return textResult(
+        `${approver} approved the plan in ${desk.file}. Plan mode is over, the mode is ${answer.mode}: carry the plan out.${remark}`,
+      );
     },
   });
 }
