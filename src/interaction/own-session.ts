@@ -10,7 +10,7 @@ import { backendFacts, chooseBackend } from "../runtime/team-backend.ts";
  * teammates right. Gives its exit code; undefined where the command stays here.
  */
 export async function inOwnSession(surroundings: Surroundings, backend: BackendKind | "auto", name: string): Promise<number | undefined> {
-  const facts = await backendFacts(surroundings.env);
+  const facts = await backendFacts(surroundings);
   if (!facts.isTerminal || facts.insideTmux || chooseBackend(surroundings, backend, facts).kind !== "tmux") return undefined;
   const { openInOwnSession } = await import("../team/backends/tmux-session.ts");
   const handoverFolder = await mkdtemp(join(tmpdir(), "roocode-handover-"));

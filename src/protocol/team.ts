@@ -3,7 +3,7 @@ import type { Spent } from "./model.ts";
 import type { PermissionMode, PermissionRequest } from "./permission.ts";
 
 export const LEAD = "lead";
-export const BACKEND_KINDS = ["tmux", "iterm2", "process", "in-process"] as const;
+export const BACKEND_KINDS = ["tmux", "iterm2", "command", "process", "in-process"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
 export const PLAN_APPROVERS = ["lead", "me"] as const;
 /** `me`: the person at the lead's terminal. */

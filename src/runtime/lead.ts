@@ -6,6 +6,7 @@ import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput, Pending } from "../protocol/agent.ts";
+import { UserError } from "../protocol/errors.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import { addSpent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
@@ -125,7 +126,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   const spawnOne = async (wanted: TeammateRequest, callSignal: AbortSignal): Promise<string> => {
     if (wanted.model !== undefined) requirePrice(surroundings, team.maxCost, wanted.model);
     await room.take(wanted.name, callSignal);
-    const info = await spawnTeammate(wanted, spawn);
+    const info = await spawnTeammate(wanted, spawn).catch((error: unknown) => {
+      // The model hears it too, but may not say so, and the person can mend what it can't.
+      if (error instanceof UserError) screen.note(error.message);
+      throw error;
+    });
     const { name: teammate, branch, worktreePath: worktree } = info;
     await fire({ event: "teammate_spawned", teammate, branch, worktree }, callSignal);
     return `${info.name} is ready (${info.backendType}${info.permissionMode === request.mode ? "" : `, mode ${info.permissionMode}`}), in its worktree on branch ${info.branch}.`;

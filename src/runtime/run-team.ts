@@ -63,6 +63,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     teamFolder: folder,
     bus,
     env: surroundings.env,
+    pane: surroundings.settings.team?.pane,
     layout: run.layout,
     onNote: screen.note,
     screenOf: screen.memberScreen,

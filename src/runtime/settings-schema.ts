@@ -14,6 +14,12 @@ export const TeamSchema = z.object({
   backend: z.enum(["auto", ...BACKEND_KINDS]).optional(),
   check: z.string().optional(),
   orphanTimeoutMs: z.int().min(0).optional(),
+  pane: z
+    .strictObject({
+      open: z.array(z.string()).refine((words) => words.includes("{command}"), { error: 'needs "{command}" as a word of its own' }),
+      close: z.array(z.string()).min(1).optional(),
+    })
+    .optional(),
 });
 
 const isHostRule = (text: string): boolean => readHostRule(text) !== undefined;

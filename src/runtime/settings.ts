@@ -84,7 +84,8 @@ export async function settingsOf(files: SettingsFiles, level: SettingsLevel): Pr
   if (level === "user" || (level === "local" && !files.isLocalForeign)) return { ...read, settings: own, warnings, asked };
   // It may ask for less, not for requests that the person has turned off.
   if (own.autoMemory) delete own.autoMemory;
-  const { addDirs, team: { check, ...team } = {}, sandbox, ...rest } = own;
+  const { addDirs, team: { check, pane, ...team } = {}, sandbox, ...rest } = own;
+  if (pane) warnings.push(`${files[level]}: "team.pane" runs programs and counts in your own settings only; it is ignored here.`);
   if (addDirs) asked.addDirs = addDirs;
   if (check !== undefined) asked.check = check;
   if (own.hooks !== undefined) asked.hooks = own.hooks;

@@ -4,9 +4,12 @@ import { packageRoot } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { BackendKind, PaneBackend, TeamBus, TeamStep } from "../protocol/team.ts";
+import { commandTerminal, type PaneCommands } from "../team/backends/command.ts";
 import { type BackendChoice, type BackendFacts, detectBackend } from "../team/backends/detect.ts";
 import { inProcessBackend } from "../team/backends/in-process.ts";
+import { iterm2Terminal } from "../team/backends/iterm2.ts";
 import { processBackend, type UntilReady } from "../team/backends/process.ts";
+import { scriptedBackend, type Terminal } from "../team/backends/scripted.ts";
 import { tmuxBackend } from "../team/backends/tmux.ts";
 import type { Boot } from "../team/boot.ts";
 import { INTEGRATION } from "../team/clean.ts";
@@ -17,8 +20,9 @@ import { worktreeLock } from "./worktree-lock.ts";
 
 const READY_TIMEOUT_MS = 20_000;
 
-export async function backendFacts(env: NodeJS.ProcessEnv): Promise<BackendFacts> {
+export async function backendFacts({ env, settings }: Pick<Surroundings, "env" | "settings">): Promise<BackendFacts> {
   return {
+    hasPaneCommands: settings.team?.pane !== undefined,
     insideTmux: Boolean(env.TMUX && env.TMUX_PANE),
     insideITerm: Boolean(env.ITERM_SESSION_ID),
     hasTmux: isOnPath("tmux", env),
@@ -49,14 +53,22 @@ export type BackendOptions = {
   teamFolder: string;
   bus: TeamBus;
   env: NodeJS.ProcessEnv;
+  pane: PaneCommands | undefined;
   layout: "auto" | "split" | "window";
   onNote: (text: string) => void;
   /** For teammates inside this process. */
   screenOf: (name: string) => WorkerScreen;
 };
 
-export function makeBackend({ kind, team, teamFolder, bus, env, layout, onNote, screenOf }: BackendOptions): PaneBackend {
+export function makeBackend({ kind, team, teamFolder, bus, env, pane, layout, onNote, screenOf }: BackendOptions): PaneBackend {
   const ready: UntilReady = (info, isGone) => untilReady(info, bus, isGone, READY_TIMEOUT_MS);
+  const scripted = (terminal: Terminal) =>
+    scriptedBackend({
+      terminal,
+      folderOf: (name) => join(teamFolder, "log", `${name}.pane`),
+      memberWith: async (paneId) => (await bus.roster.read()).members.find((member) => member.paneId === paneId),
+      untilReady: ready,
+    });
   switch (kind) {
     case "process":
       return processBackend({ logFolder: join(teamFolder, "log"), untilReady: ready });
@@ -65,7 +77,10 @@ export function makeBackend({ kind, team, teamFolder, bus, env, layout, onNote, 
     case "tmux":
       return tmuxBackend({ team, env, layout, untilReady: ready, onNote });
     case "iterm2":
-      throw new Error("detectBackend refuses iterm2.");
+      return scripted(iterm2Terminal(env));
+    case "command":
+      if (!pane) throw new Error("detectBackend refuses it without the commands.");
+      return scripted(commandTerminal(pane, team, env));
   }
 }
 

@@ -34,7 +34,7 @@ export async function checkTeam(surroundings: Surroundings, request: TeamRequest
   const model = flags.model ?? env.ROOCODE_MODEL ?? settings.model;
   selectModel({ providers: settings.providers ?? [], model, env });
   requirePrice(surroundings, flags.maxCost, model);
-  const choice = chooseBackend(surroundings, request.backend, await backendFacts(env));
+  const choice = chooseBackend(surroundings, request.backend, await backendFacts(surroundings));
   await freeName(request, data.teams);
   return { ground, choice, mode: flags.permissionMode ?? settings.permissionMode ?? "acceptEdits", model };
 }

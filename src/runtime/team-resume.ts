@@ -31,7 +31,7 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
       `${team.repoRoot} is on branch ${ground.baseBranch}, but the team works for ${team.baseBranch}. Switch first: git switch ${team.baseBranch}`,
     );
   }
-  const choice = await backendAgain(team.backend, surroundings.env);
+  const choice = await backendAgain(team.backend, surroundings);
   const mode = from.flags.permissionMode ?? team.lead?.permissionMode ?? "acceptEdits";
   const maxCost = from.flags.maxCost ?? team.maxCost;
   for (const model of new Set([from.flags.model ?? team.lead?.model, ...team.members.map((member) => member.model ?? team.lead?.model)]))
@@ -66,8 +66,15 @@ function refuseLiving({ name, lead }: TeamConfig): void {
     throw new UserError(`Team "${name}" has a living lead (pid ${lead.process.pid}). Look at it: roocode team status ${name}`);
 }
 
-async function backendAgain(before: BackendChoice | undefined, env: NodeJS.ProcessEnv): Promise<BackendChoice> {
-  const facts = await backendFacts(env);
-  if (before?.kind === "tmux" && !facts.isTerminal && !facts.hasTmux) return detectBackend("auto", facts);
-  return { kind: before?.kind ?? "process", reason: "the team's own" };
+/** What it had, where that is there; a team can be resumed in another terminal than it was started in. */
+async function backendAgain(before: BackendChoice | undefined, surroundings: Surroundings): Promise<BackendChoice> {
+  const kind = before?.kind ?? "process";
+  const facts = await backendFacts(surroundings);
+  try {
+    return { ...detectBackend(kind, facts), reason: "the team's own" };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const { kind: other, reason } = detectBackend("auto", facts);
+    return { kind: other, reason: `${kind}, which it had, is not there now; ${reason}` };
+  }
 }

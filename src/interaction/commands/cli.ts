@@ -24,7 +24,10 @@ export async function runCommandLine(argv: readonly string[], version: string, s
   const end = argv.indexOf("--");
   const behind = end < 0 ? [] : argv.slice(end + 1);
 
-  await yargs(end < 0 ? [...argv] : argv.slice(0, end))
+  // Without a value it would take the goal for one.
+  const words = (end < 0 ? argv : argv.slice(0, end)).map((word) => (word === "--plan" ? "--plan=lead" : word));
+
+  await yargs(words)
     .scriptName("roocode")
     .usage('$0 [prompt]\n\nA coding agent in the terminal, and a team of them: roocode team "goal"')
     .options({
@@ -57,12 +60,12 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .option("coordinator", { type: "boolean", describe: "Coordinator Mode: no tools for code, sub-agents do the work" })
           .option("verbose", { type: "boolean", hidden: true }),
       (args) => {
-        const words = [...(args.prompt ?? []), ...behind].join(" ");
+        const prompt = [...(args.prompt ?? []), ...behind].join(" ");
         return run(
           startTalk({
             ...globalFlags(args),
             print: args.print === true,
-            prompt: words === "" ? undefined : words,
+            prompt: prompt === "" ? undefined : prompt,
             outputFormat: args.outputFormat,
             ...(args.inputFormat === "stream-json" ? { isStreamInput: true } : {}),
             ...(args.includePartialMessages ? { includePartial: true } : {}),

@@ -15,7 +15,7 @@ const LAYOUT = {
   describe: "tmux: split the lead's window, or windows of their own",
 } as const;
 const COORDINATOR = { type: "boolean", default: true, describe: "--no-coordinator leaves the lead its code tools" } as const;
-const PLAN = { choices: PLAN_APPROVERS, describe: "Teammates plan first, and the lead or you approve: --plan=lead, --plan=me" } as const;
+const PLAN = { choices: PLAN_APPROVERS, describe: "Teammates plan first; the lead approves, or you with --plan=me" } as const;
 const PRINT = { alias: "p", type: "boolean", default: false, describe: "Never ask; result on stdout, the rest on stderr" } as const;
 const OUTPUT_FORMAT = { choices: OUTPUT_FORMATS, default: "text", describe: "What -p prints" } as const;
 

@@ -48,10 +48,11 @@ async function tmux(): Promise<Check> {
   return isAtLeast(version, LEAST_TMUX) ? ok("tmux", `tmux ${version}.`) : warn("tmux", `tmux ${version} is old.`, mend);
 }
 
-async function it2({ env }: Surroundings): Promise<Check> {
-  const { hasIt2, insideITerm } = await backendFacts(env);
-  if (!insideITerm && !hasIt2) return off("it2", "Not in iTerm2.");
-  return off("it2", `it2 is ${hasIt2 ? "there" : "not there"}; panes of iTerm2 are not part of this version.`);
+async function it2(surroundings: Surroundings): Promise<Check> {
+  const { hasIt2, insideITerm } = await backendFacts(surroundings);
+  if (!insideITerm) return off("it2", "Not in iTerm2.");
+  const mend = "Install it (pip install it2) for teammates in panes of iTerm2.";
+  return hasIt2 ? ok("it2", "it2 is there; teammates get panes of iTerm2.") : warn("it2", "There is no it2 on PATH.", mend);
 }
 
 async function sandbox({ settings }: Surroundings): Promise<Check> {

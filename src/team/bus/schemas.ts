@@ -2,6 +2,7 @@ import * as z from "zod";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import {
   type AgentState,
+  BACKEND_KINDS,
   type Envelope,
   PLAN_APPROVERS,
   type ProcessIdentity,
@@ -17,7 +18,7 @@ const spent = z.looseObject({
 });
 const identity = z.object({ pid: z.number().int(), startedAt: z.string() });
 const mode = z.enum(PERMISSION_MODES);
-const backendKind = z.enum(["tmux", "iterm2", "process", "in-process"]);
+const backendKind = z.enum(BACKEND_KINDS);
 
 const teammate = z.looseObject({
   name: z.string(),
