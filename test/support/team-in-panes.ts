@@ -26,6 +26,11 @@ export async function teamInPanes(answers: Parameters<typeof fakeModel>[0], args
     home,
     model,
     lead,
+    tmux: socket.tmux,
+    /** Words by which another program is a client of this server. */
+    client: ["TMUX_TMPDIR=".concat(socket.folder), "tmux", ...socket.socketArgs],
+    /** Words by which a pane of this server runs the program. */
+    roocode: [process.execPath, BIN],
     screen,
     sees: (pane: string, text: string) =>
       eventually(async () => (await screen(pane)).includes(text), 60_000).catch(async (error: unknown) => {

@@ -65,6 +65,14 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       (builder) => named(builder).option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on as more happens" }),
       (args) => run(import("./team-look.ts").then(async ({ showLog }) => showLog((await surroundingsHere()).data, args.team, args, write))),
     )
+    .command("report <team>", "What a team did: commits, files, tasks, merges, cost", named, (args) =>
+      run(
+        import("./team-look.ts").then(async ({ showReport }) => showReport((await surroundingsHere()).data, args.team, args.json, write)),
+      ),
+    )
+    .command("attach <team>", "Go to the panes of a team, or follow its log", teamName, (args) =>
+      run(import("./team-attach.ts").then(async ({ attachTeam }) => attachTeam(await surroundingsHere(), args.team, write))),
+    )
     .command(
       "send <team> <member> [text..]",
       "Write to a teammate",

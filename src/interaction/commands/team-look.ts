@@ -41,6 +41,13 @@ export async function showStatus(data: DataPaths, name: string, json: boolean, w
   return 0;
 }
 
+export async function showReport(data: DataPaths, name: string, json: boolean, write: Output): Promise<number> {
+  const { reportText, teamReport } = await import("../../runtime/team-report.ts");
+  const report = await teamReport(await teamRecord(data, name));
+  write(json ? `${JSON.stringify(report)}\n` : `${reportText(report)}\n`);
+  return 0;
+}
+
 /** The team's events, oldest first; with `follow` until interrupted. */
 export async function showLog(data: DataPaths, name: string, options: { json: boolean; follow: boolean }, write: Output): Promise<number> {
   const path = logPath(await teamRecord(data, name));

@@ -5,6 +5,7 @@ import type { UntilReady } from "./process.ts";
 import { TmuxClient } from "./tmux-client.ts";
 import { paneCloser } from "./tmux-close.ts";
 import { awaitStatus, lastLines } from "./tmux-death.ts";
+import { socketOf } from "./tmux-find.ts";
 import type { Layout } from "./tmux-layout.ts";
 import { PaneOpener } from "./tmux-open.ts";
 import type { Pane } from "./tmux-panes.ts";
@@ -71,11 +72,6 @@ export function tmuxBackend({ team, env, layout, untilReady, onNote, socketArgs 
     },
     kill,
   };
-}
-
-/** `$TMUX` is the socket's path, the server's pid and a session's number; the path itself may hold commas. */
-function socketOf(tmux: string): string {
-  return tmux.split(",").slice(0, -2).join(",");
 }
 
 async function howItEnded(client: TmuxClient, paneId: string): Promise<string> {
