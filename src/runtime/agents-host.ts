@@ -18,7 +18,7 @@ export type AgentsHost = {
   /** The conversation itself, once it is open. */
   parent: () => Pick<
     OpenedAgent,
-    "agent" | "tools" | "system" | "spending" | "overBudget" | "permissions" | "modelName" | "session" | "fireHook"
+    "agent" | "tools" | "system" | "spending" | "overBudget" | "permissions" | "modelName" | "session" | "fireHook" | "resultFolders"
   >;
   /** All tools that a sub-agent may get, before the filters, and the way to those that join later. */
   tools: (parts: ToolParts) => { tools: readonly Tool[]; resolve?: AgentRequest["resolve"] };

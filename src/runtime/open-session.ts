@@ -191,6 +191,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   if (opened.wasPlanning) isPlanningKept = true;
   if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
+  if (old) await agents.goOn();
   await opened.start();
   let toldTypes: string | undefined;
   /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */

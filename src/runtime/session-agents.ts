@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { agentTool, type TeammateRequest } from "../engine/subagents/agent-tool.ts";
 import type { Subagents } from "../engine/subagents/background.ts";
 import { sendToAgentTool } from "../engine/subagents/send-to-agent.ts";
@@ -32,6 +33,11 @@ export class SessionAgents implements AsyncDisposable {
       ...(spawnTeammate ? { spawnTeammate } : {}),
       hasVerification: this.#host.surroundings.settings.enableVerificationAgent === true,
     });
+  }
+
+  /** Of a session that goes on: what became of those of its earlier process stands in the next message. */
+  async goOn(): Promise<void> {
+    if (existsSync(this.#host.folder)) await this.#runner();
   }
 
   /** The tools of a session without a team. */
@@ -100,7 +106,7 @@ export class SessionAgents implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#loading)?.agents[Symbol.asyncDispose]();
+    await (await this.#loading)?.[Symbol.asyncDispose]();
   }
 
   /** What a run goes on with while something works for it; undefined when nothing does any more. */

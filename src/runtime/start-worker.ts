@@ -208,6 +208,7 @@ export async function startWorker(
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
 
   try {
+    await agents.goOn();
     await agent.start();
     if (boot.isByHand && boot.prompt !== undefined)
       await fireHook?.({ event: "worktree_created", worktree: info.worktreePath, branch: info.branch }, signal);

@@ -31,6 +31,8 @@ const RecordSchema = z.object({
     commands: z.literal("read-only").optional(),
   }),
   worktree: z.object({ path: z.string(), branch: z.string(), base: z.string() }).optional(),
+  /** Its end was told to the one who started it. */
+  isTold: z.boolean().optional(),
   end: z
     .object({ status: z.enum(["completed", "failed", "stopped"]), text: z.string(), notes: z.array(z.string()), turns: z.number() })
     .optional(),

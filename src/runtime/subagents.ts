@@ -5,12 +5,14 @@ import { Subagents } from "../engine/subagents/background.ts";
 import { type AgentDefinition, loadDefinitions } from "../engine/subagents/definitions.ts";
 import { forkedHistory } from "../engine/subagents/fork.ts";
 import { endText } from "../engine/subagents/notification.ts";
-import type { Subagent, SubagentEnd, SubagentRun } from "../engine/subagents/subagent.ts";
+import type { Subagent, SubagentRun } from "../engine/subagents/subagent.ts";
 import { UserError } from "../protocol/errors.ts";
+import type { Message } from "../protocol/message.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
 import { agentFolders } from "./agent-places.ts";
 import type { AgentsHost } from "./agents-host.ts";
-import type { Beginning } from "./open-agent.ts";
+import { endOfCut } from "./cut-subagent.ts";
+import type { Beginning, OpenedAgent } from "./open-agent.ts";
 import { type First, runSubagent } from "./run-subagent.ts";
 import { subagentModel } from "./subagent-model.ts";
 import { readRecords, type SubagentRecord, writeRecord } from "./subagent-records.ts";
@@ -23,22 +25,25 @@ const NAME = /^[\p{L}\p{N}][\p{L}\p{N}_-]{0,31}$/u;
 const TAKEN = /^(main|lead|agent-[0-9a-f]+)$/i;
 
 /** Starts the sub-agents of one conversation, and lets them go on. Loaded when the first is started. */
-export class SubagentRunner {
+export class SubagentRunner implements AsyncDisposable {
   readonly agents: Subagents;
   readonly #host: AgentsHost;
   readonly #records = new Map<string, SubagentRecord>();
+  #writing: Promise<void> = Promise.resolve();
 
   private constructor(host: AgentsHost) {
     this.#host = host;
-    this.agents = new Subagents(host.onNews);
+    this.agents = new Subagents({ onNews: host.onNews, onTold: (id) => this.#noteTold(id) });
   }
 
   static async open(host: AgentsHost): Promise<SubagentRunner> {
     const runner = new SubagentRunner(host);
     for (const record of await readRecords(host.folder)) {
-      runner.#records.set(record.id, record);
-      const end: SubagentEnd = record.end ?? { status: "stopped", text: "", notes: ["The process that it ran in has ended"], turns: 0 };
-      runner.agents.remember(record, end);
+      const end = record.end ?? (await endOfCut(record, runner.#sessionPath(record.id), host.surroundings));
+      const ended = { ...record, end: { ...end, notes: [...end.notes] } };
+      runner.#records.set(record.id, ended);
+      if (!record.end) await runner.#write(ended);
+      runner.agents.remember(record, end, record.isTold === true);
     }
     return runner;
   }
@@ -58,13 +63,7 @@ export class SubagentRunner {
       ? subagentModel(call.model ?? definition.model, parent.modelName(), host.surroundings)
       : { model: parent.modelName(), remark: call.model === undefined ? undefined : "A fork has your model" };
     // Before anything is waited for: the history is that of this moment.
-    const begin: Beginning | undefined = definition
-      ? undefined
-      : {
-          system: parent.system,
-          tools: [...parent.tools.sent],
-          history: forkedHistory(parent.agent.history, context.callId, call.prompt),
-        };
+    const history = [...parent.agent.history];
     const id = this.agents.newId();
     const isIsolated = call.isolation === "worktree" || definition?.isolation === "worktree";
     const worktree = isIsolated ? await makeWorktree(host.surroundings, id) : undefined;
@@ -83,7 +82,9 @@ export class SubagentRunner {
       rules: rulesOf(definition),
       ...(worktree ? { worktree } : {}),
     };
-    const first: First = definition && !begin ? { type: "prompt", prompt: call.prompt, definition } : { type: "fork", begin };
+    const first: First = definition
+      ? { type: "prompt", prompt: call.prompt, definition }
+      : { type: "fork", begin: beginningOf(parent, forkedHistory(history, context.callId, call.prompt, worktree?.path)) };
     const agent = await this.#start(record, { first, prompt: call.prompt, callId: context.callId });
     const notes = remark === undefined ? [] : [remark];
     return isBackground ? launched(agent, notes) : this.#inFront(agent, notes, context.signal);
@@ -140,17 +141,42 @@ export class SubagentRunner {
     { callId = "", isOfHook = false, ...job }: { first: First; prompt: string; callId?: string; isOfHook?: boolean },
   ): Promise<Subagent> {
     const host = this.#host;
-    this.#records.set(record.id, record);
+    const begun = withoutEnd(record);
+    this.#records.set(record.id, begun);
     // Its record first: whatever is in its session is found again.
-    await writeRecord(host.folder, withoutEnd(record));
+    await this.#write(begun);
     const { id, name, type, description } = record;
     return this.agents.start({ id, name, type, description }, record.isBackground, async (run: SubagentRun) => {
-      const end = await runSubagent({ ...job, record, callId, isOfHook, sessionPath: this.#sessionPath(id) }, host, run);
-      const ended = { ...record, end: { ...end, notes: [...end.notes] } };
+      const end = await runSubagent({ ...job, record: begun, callId, isOfHook, sessionPath: this.#sessionPath(id) }, host, run);
+      const ended = { ...begun, isTold: this.agents.isTold(id), end: { ...end, notes: [...end.notes] } };
       this.#records.set(id, ended);
-      await writeRecord(host.folder, ended);
+      await this.#write(ended);
       return end;
     });
+  }
+
+  /** For a later process: it need not be told again. */
+  #noteTold(id: string): void {
+    const record = this.#records.get(id);
+    // One that still runs gets it with its end.
+    if (!record?.end) return;
+    const told = { ...record, isTold: true };
+    this.#records.set(id, told);
+    this.#write(told).catch((error: unknown) => {
+      this.#host.onNote(`What became of ${id} could not be saved: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+
+  /** One after another: the last one stands. */
+  #write(record: SubagentRecord): Promise<void> {
+    const written = this.#writing.then(() => writeRecord(this.#host.folder, record));
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.agents[Symbol.asyncDispose]();
+    await this.#writing;
   }
 
   async #inFront(agent: Subagent, notes: readonly string[], signal: AbortSignal): Promise<ToolResult> {
@@ -188,6 +214,10 @@ export class SubagentRunner {
   }
 }
 
+function beginningOf({ system, tools }: Pick<OpenedAgent, "system" | "tools">, history: readonly Message[]): Beginning {
+  return { system, tools: [...tools.sent], history };
+}
+
 function rulesOf(definition: AgentDefinition | undefined): SubagentRecord["rules"] {
   if (!definition) return { level: "built-in", disallowedTools: [] };
   const { level, tools, disallowedTools, permissionMode, memory, commands } = definition;
@@ -201,7 +231,7 @@ function rulesOf(definition: AgentDefinition | undefined): SubagentRecord["rules
   };
 }
 
-function withoutEnd({ end: _, ...record }: SubagentRecord): SubagentRecord {
+function withoutEnd({ end: _, isTold: __, ...record }: SubagentRecord): SubagentRecord {
   return record;
 }
 
