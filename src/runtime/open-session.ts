@@ -138,7 +138,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     tools: ({ shell, bash, web, mayShow, addTools }) => {
       const own = mcp.loading?.(addTools);
       const work = workTools({ web, shell, bash, mayShow, askUser: async () => undefined, settings: toolSettings });
-      return { tools: [...work, ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
+      return { tools: [...work, ...agents.taskTools(), ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
     },
     toolReminder: mcp.reminder,
     isCoordinator,

@@ -42,7 +42,7 @@ export class SessionAgents implements AsyncDisposable {
 
   /** The tools of a session without a team. */
   tools(): Tool[] {
-    return [this.agentTool(), sendToAgentTool(this.send, async () => this.#names()), ...this.#taskTools()];
+    return [this.agentTool(), sendToAgentTool(this.send, async () => this.#names()), ...this.taskTools()];
   }
 
   /** Undefined for one that nobody knows. */
@@ -126,7 +126,8 @@ export class SessionAgents implements AsyncDisposable {
     }
   }
 
-  #taskTools(): Tool[] {
+  /** The one list; of a session without a team its sub-agents have it, too. */
+  taskTools(): Tool[] {
     const store = async () => (await import("./subagent-records.ts")).taskStore(this.#host.folder);
     return taskTools({
       store: { read: async () => (await store()).read(), write: async (tasks) => (await store()).write(tasks) },
