@@ -226,7 +226,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       model = next.name;
       return next;
     },
-    toBackground: () => opened.shell.toBackground() + agents.toBackground(),
+    toBackground: () => opened.shell.toBackground(),
     jobs: opened.shell,
     subagents: agents,
     runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),

@@ -237,6 +237,7 @@ function withoutEnd({ end: _, isTold: __, ...record }: SubagentRecord): Subagent
 
 function launched({ id, name }: Subagent, notes: readonly string[]): ToolResult {
   const answer = JSON.stringify({ status: "async_launched", agentId: id, ...(name === undefined ? {} : { name }) });
-  const words = [...notes.map((note) => `${note}.`), "Its result comes as a <task-notification>, by itself."].join(" ");
-  return textResult(`${answer}\n${words.replaceAll("<", "")}`);
+  // The brackets of the tag would be escaped: only the system's own notices have them.
+  const words = [...notes.map((note) => `${note}.`), "Its result comes in a task-notification, by itself."].join(" ");
+  return textResult(`${answer}\n${words}`);
 }

@@ -130,9 +130,10 @@ export class Subagents implements AsyncDisposable {
 
   /** Those that calls wait for go on in the background. Gives their number. */
   toBackground(): number {
-    const { size } = this.#inFront;
-    for (const letGo of [...this.#inFront.values()]) letGo();
-    return size;
+    const waiting = [...this.#inFront.values()];
+    this.#inFront.clear();
+    for (const letGo of waiting) letGo();
+    return waiting.length;
   }
 
   /** Goes with its next round; false when it does not run. */

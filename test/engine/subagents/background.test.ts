@@ -45,6 +45,8 @@ test("one that was sent to the background tells its end once", async () => {
   const agent = agents.start(info(agents, "finder"), false, life);
   const waiting = agents.inFront(agent, 0, new AbortController().signal);
   expect(agents.toBackground()).toBe(1);
+  // Nor before its call has its answer.
+  expect(agents.toBackground()).toBe(0);
   expect(await waiting).toBe("background");
   expect(agents.toBackground()).toBe(0);
   letGo();
