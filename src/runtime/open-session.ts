@@ -191,7 +191,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   if (opened.wasPlanning) isPlanningKept = true;
   if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
-  if (old) await agents.goOn();
+  const left = old ? await agents.goOn() : [];
   await opened.start();
   let toldTypes: string | undefined;
   /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */
@@ -233,7 +233,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     mcpServers: mcp.status,
     memories: () => openMemories(surroundings),
     learner,
-    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcp.notes],
+    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...left, ...mcp.notes],
     async message(text, signal) {
       const refused = await refusal(text, signal);
       if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);

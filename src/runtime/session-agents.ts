@@ -35,9 +35,12 @@ export class SessionAgents implements AsyncDisposable {
     });
   }
 
-  /** Of a session that goes on: what became of those of its earlier process stands in the next message. */
-  async goOn(): Promise<void> {
-    if (existsSync(this.#host.folder)) await this.#runner();
+  /** Of a session that goes on: what became of those of its earlier process stands in the next message. Gives it for the person. */
+  async goOn(): Promise<string[]> {
+    if (!existsSync(this.#host.folder)) return [];
+    const { agents } = await this.#runner();
+    const left = agents.list().filter(({ id }) => !agents.isTold(id));
+    return left.map(({ id, name, end }) => `Sub-agent ${name ?? id}: ${end?.status}. The agent hears of it with your next message.`);
   }
 
   /** The tools of a session without a team. */

@@ -53,7 +53,9 @@ describe("sub-agents whose session ends before them", () => {
     await home.roocode(["-p", "go", ...BYPASS], { env, through: ["sh", "-c", killer, "sh"] });
     await eventually(async () => (await processesWith(sleeper)).length === 0);
 
-    expect(await home.roocode(["-p", "-c", "AGAIN", ...BYPASS], { env })).toMatchObject({ code: 0, stdout: "Heard.\n" });
+    const again = await home.roocode(["-p", "-c", "AGAIN", ...BYPASS], { env });
+    expect(again).toMatchObject({ code: 0, stdout: "Heard.\n" });
+    expect(again.stderr).toContain("Sub-agent cutter: stopped. The agent hears of it with your next message.");
     const heard = said(model.requests.at(-1) ?? { steps: [] });
     expect(heard.match(/<task-notification [^>]*>/g)).toEqual([
       expect.stringMatching(/type="general-purpose" status="completed"/),
