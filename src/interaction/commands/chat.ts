@@ -25,8 +25,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   if (args.prompt !== undefined) process.title = "roocode";
   await requireInput(args.prompt);
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
-  const surroundings = await offerLocal(await readSurroundings(process.cwd(), process.env, args));
-  await offerTrust(surroundings);
+  const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
   const queue = new SteeringQueue();
   const attention = new Attention();
   let isOver = false;
