@@ -15,6 +15,7 @@ import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
+import { FileState } from "../tools/file-state.ts";
 import { openMemories } from "./agent-memory.ts";
 import { customAgents, customAgentsReminder } from "./agent-places.ts";
 import { agentsFolder } from "./agents-folder.ts";
@@ -128,6 +129,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
         askHuman(permissions(), ...question));
   const scope = { planFile, ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}) };
   const toolSettings = settings.tools ?? {};
+  const read = new FileState();
   const agents = new SessionAgents({
     surroundings,
     folder: agentsFolder(sessionPath),
@@ -135,9 +137,10 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     cwd: () => opened.shell.cwd,
     mode: () => mode,
     parent: () => opened,
-    tools: ({ shell, bash, web, mayShow, addTools }) => {
+    files: read,
+    tools: ({ shell, bash, web, files, mayShow, addTools }) => {
       const own = mcp.loading?.(addTools);
-      const work = workTools({ web, shell, bash, mayShow, askUser: async () => undefined, settings: toolSettings });
+      const work = workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings: toolSettings });
       return { tools: [...work, ...agents.taskTools(), ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
     },
     toolReminder: mcp.reminder,
@@ -166,7 +169,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const own = [...agents.tools(), planMode.tool()];
       if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
       loading = mcp.loading?.(addTools);
-      const work = workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
+      const work = workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
       return [...work, ...own, ...(loading?.tools ?? [])];
     },
     resolve: async (call, signal) => loading?.resolve(call, signal),

@@ -7,6 +7,7 @@ import { identity } from "../platform/commit.ts";
 import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
 import { messageText, userText } from "../protocol/message.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
+import { FileState } from "../tools/file-state.ts";
 import { firstInput } from "./agent-memory.ts";
 import type { AgentsHost } from "./agents-host.ts";
 import { type AgentRequest, type Beginning, type OpenedAgent, openAgent } from "./open-agent.ts";
@@ -109,7 +110,9 @@ async function requestOf(
     system: (environment) => systemPrompt(environment, first.type === "prompt" ? first.definition.prompt : "", GUIDANCE),
     tools: (parts) => {
       const addTools: typeof parts.addTools = (more) => parts.addTools(more.filter(({ name }) => isAllowed(name)));
-      const given = host.tools({ ...parts, addTools });
+      // In a worktree the same paths are other files.
+      const files = new FileState(first.type === "fork" && !worktree ? host.files : undefined);
+      const given = host.tools({ ...parts, addTools, files });
       resolve = given.resolve;
       return record.isFork ? forkTools(parent.tools.sent, given.tools, isAllowed) : given.tools.filter(({ name }) => isAllowed(name));
     },

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Answer, type Conversation, calls } from "../../src/interaction/demo/conversation.ts";
@@ -136,6 +136,21 @@ describe("kinds of sub-agents", () => {
     expect(path).not.toBe("");
     expect(stdout).toMatch(/ReadFile: .*\b2\b/);
     expect(stdout).not.toContain("Permission denied");
+  });
+
+  test("a fork may change what its parent has read, others read it first", async () => {
+    for (const [type, isChanged] of [
+      [undefined, true],
+      ["general-purpose", false],
+    ] as const) {
+      const own = [{ name: "EditFile", input: { path: "f.txt", old_string: "one", new_string: "two" } }];
+      await using model = await fakeModel(
+        delegate(type === undefined ? {} : { subagent_type: type }, own, { calls: [{ name: "ReadFile", input: { path: "f.txt" } }] }),
+      );
+      await using home = await testHome({ "f.txt": "one\n" });
+      await home.roocode(["-p", "go", ...BYPASS], { env: model.env("anthropic") });
+      expect(await readFile(join(home.repo, "f.txt"), "utf8")).toBe(isChanged ? "two\n" : "one\n");
+    }
   });
 
   test("in plan mode a sub-agent is told to look only, changes nothing, and can't end it", async () => {
