@@ -49,7 +49,7 @@ export class SessionAgents implements AsyncDisposable {
   }
 
   /** Undefined for one that nobody knows. */
-  readonly send = async (to: string, text: string) => (await this.#runner()).send(to, text);
+  readonly send = async (to: string, text: string, signal: AbortSignal) => (await this.#runner()).send(to, text, signal);
 
   /** Whether one goes by this name or id. */
   async isKnown(to: string): Promise<boolean> {

@@ -21,6 +21,7 @@ import { makeWorktree } from "./subagent-worktree.ts";
 const DEFAULT_TURNS = 50;
 /** Each has a conversation in memory and asks the same server. */
 const MAX_RUNNING = 16;
+const FULL = `${MAX_RUNNING} sub-agents run already. Wait for one to end, or end one with TaskStop.`;
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}_-]{0,31}$/u;
 const TAKEN = /^(main|lead|agent-[0-9a-f]+)$/i;
 
@@ -29,6 +30,7 @@ export class SubagentRunner implements AsyncDisposable {
   readonly agents: Subagents;
   readonly #host: AgentsHost;
   readonly #records = new Map<string, SubagentRecord>();
+  readonly #starting = new Set<AgentCall>();
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(host: AgentsHost) {
@@ -50,10 +52,17 @@ export class SubagentRunner implements AsyncDisposable {
 
   /** The Agent tool's work. Throws UserError with a reason for the model. */
   async call(call: AgentCall, context: ToolContext): Promise<ToolResult> {
+    this.#checkName(call.name);
+    if (this.#isFull) throw new UserError(FULL);
+    // Calls that run at once count each other.
+    this.#starting.add(call);
+    const { agent, notes } = await this.#begin(call, context).finally(() => this.#starting.delete(call));
+    return agent.isBackground ? launched(agent, notes) : this.#inFront(agent, notes, context.signal);
+  }
+
+  async #begin(call: AgentCall, context: ToolContext): Promise<{ agent: Subagent; notes: string[] }> {
     const host = this.#host;
-    const name = this.#checkedName(call.name);
-    if (this.agents.running.length >= MAX_RUNNING)
-      throw new UserError(`${MAX_RUNNING} sub-agents run already. Wait for one to end, or end one with TaskStop.`);
+    const { name } = call;
     const definition = await this.#definition(call.subagent_type);
     if (!definition && host.isSynchronous)
       throw new UserError("Give a subagent_type: a fork works in the background, and here a sub-agent runs only while its caller waits.");
@@ -86,23 +95,23 @@ export class SubagentRunner implements AsyncDisposable {
       ? { type: "prompt", prompt: call.prompt, definition }
       : { type: "fork", begin: beginningOf(parent, forkedHistory(history, context.callId, call.prompt, worktree?.path)) };
     const agent = await this.#start(record, { first, prompt: call.prompt, callId: context.callId });
-    const notes = remark === undefined ? [] : [remark];
-    return isBackground ? launched(agent, notes) : this.#inFront(agent, notes, context.signal);
+    return { agent, notes: remark === undefined ? [] : [remark] };
   }
 
   /** Undefined for one that nobody knows. */
-  async send(to: string, text: string): Promise<ToolResult | undefined> {
+  async send(to: string, text: string, signal: AbortSignal): Promise<ToolResult | undefined> {
     const agent = this.agents.find(to);
     const record = agent && this.#records.get(agent.id);
     if (!agent || !record) return undefined;
     if (agent.end && !existsSync(this.#sessionPath(agent.id)))
       return errorResult(`${agent.id} ended before it had begun: there is nothing to go on from. Start another one.`);
     if (this.agents.write(agent.id, text)) return textResult(`Delivered. ${agent.id} is at work and reads it with its next round.`);
+    if (this.#isFull) return errorResult(FULL);
     const isBackground = !this.#host.isSynchronous;
     const next = { ...record, startedAt: new Date().toISOString(), isBackground };
     const again = await this.#start(next, { first: { type: "message", text }, prompt: text });
     if (isBackground) return launched(again, ["It goes on with all that it knew"]);
-    return this.#inFront(again, [], new AbortController().signal);
+    return this.#inFront(again, [], signal);
   }
 
   /** How it ended, in words; undefined for one that nobody knows. */
@@ -204,13 +213,18 @@ export class SubagentRunner implements AsyncDisposable {
     throw new UserError(`There is no agent type "${wanted}".${why ? ` ${why}` : ""} Types: ${names}.`);
   }
 
-  #checkedName(name: string | undefined): string | undefined {
-    if (name === undefined) return undefined;
+  get #isFull(): boolean {
+    return this.agents.running.length + this.#starting.size >= MAX_RUNNING;
+  }
+
+  #checkName(name: string | undefined): void {
+    if (name === undefined) return;
     if (!NAME.test(name) || TAKEN.test(name))
       throw new UserError(`"${name}" can't be a name: 1 to 32 letters, digits, - or _, and not main, lead or an id.`);
     const other = this.agents.find(name);
     if (other && !other.end) throw new UserError(`${name} runs already (${other.id}). Take another name, or write to it with SendMessage.`);
-    return name;
+    if ([...this.#starting].some((call) => call.name === name))
+      throw new UserError(`Another call of yours starts ${name}. Take another name.`);
   }
 }
 

@@ -153,6 +153,30 @@ describe("kinds of sub-agents", () => {
     }
   });
 
+  test("at most 16 run at once and one has a name, also when calls of one answer start them", async () => {
+    let results: string[] = [];
+    await using model = await fakeModel((conversation) => {
+      const { steps } = conversation;
+      if (said(conversation).includes("TASK")) return { calls: [{ name: "Bash", input: { command: "sleep 30" } }] };
+      results = calls(steps, "Agent").map(({ result }) => result);
+      if (results.length > 0) {
+        const ids = results.flatMap((result) => /agent-[0-9a-f]{6}/.exec(result) ?? []);
+        return calls(steps, "TaskStop").length > 0
+          ? { text: "ok" }
+          : { calls: ids.map((id) => ({ name: "TaskStop", input: { task_id: id } })) };
+      }
+      const input = { description: "d", prompt: "TASK", subagent_type: "general-purpose", run_in_background: true };
+      return {
+        calls: Array.from({ length: 19 }, (_, index) => ({ name: "Agent", input: { ...input, name: index < 2 ? "same" : `a${index}` } })),
+      };
+    });
+    await using home = await testHome();
+    expect(await home.roocode(["-p", "go", ...BYPASS], { env: model.env("anthropic") })).toMatchObject({ code: 0, stdout: "ok\n" });
+    expect(results.filter((result) => result.includes("async_launched"))).toHaveLength(16);
+    expect(results.filter((result) => result.includes("16 sub-agents run already"))).toHaveLength(2);
+    expect(results[1]).toMatch(/same/);
+  });
+
   test("in plan mode a sub-agent is told to look only, changes nothing, and can't end it", async () => {
     await using model = await fakeModel(delegate({ subagent_type: "general-purpose" }, [write("made.txt")]));
     await using home = await testHome();
