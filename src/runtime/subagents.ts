@@ -15,10 +15,9 @@ import { endOfCut } from "./cut-subagent.ts";
 import type { Beginning, OpenedAgent } from "./open-agent.ts";
 import { type First, runSubagent } from "./run-subagent.ts";
 import { subagentModel } from "./subagent-model.ts";
-import { readRecords, type SubagentRecord, writeRecord } from "./subagent-records.ts";
+import { begun, newRecord, readRecords, type SubagentRecord, writeRecord } from "./subagent-records.ts";
 import { makeWorktree } from "./subagent-worktree.ts";
 
-const DEFAULT_TURNS = 50;
 /** Each has a conversation in memory and asks the same server. */
 const MAX_RUNNING = 16;
 const FULL = `${MAX_RUNNING} sub-agents run already. Wait for one to end, or end one with TaskStop.`;
@@ -77,20 +76,7 @@ export class SubagentRunner implements AsyncDisposable {
     const isIsolated = call.isolation === "worktree" || definition?.isolation === "worktree";
     const worktree = isIsolated ? await makeWorktree(host.surroundings, id) : undefined;
     if (worktree) await parent.fireHook?.({ event: "worktree_created", worktree: worktree.path, branch: worktree.branch }, context.signal);
-    const record: SubagentRecord = {
-      version: 1,
-      id,
-      ...(name === undefined ? {} : { name }),
-      type: definition?.name ?? "fork",
-      description: call.description,
-      startedAt: new Date().toISOString(),
-      model,
-      isFork: definition === undefined,
-      isBackground,
-      maxTurns: definition?.maxTurns ?? DEFAULT_TURNS,
-      rules: rulesOf(definition),
-      ...(worktree ? { worktree } : {}),
-    };
+    const record = newRecord({ id, name, definition, description: call.description, model, isBackground, worktree });
     const first: First = definition
       ? { type: "prompt", prompt: call.prompt, definition }
       : { type: "fork", begin: beginningOf(parent, forkedHistory(history, context.callId, call.prompt, worktree?.path)) };
@@ -127,18 +113,8 @@ export class SubagentRunner implements AsyncDisposable {
   async runForHook({ prompt, description }: { prompt: string; description: string }, signal: AbortSignal): Promise<string> {
     const definition = await this.#definition("general-purpose");
     if (!definition) throw new Error("general-purpose is always there.");
-    const record: SubagentRecord = {
-      version: 1,
-      id: this.agents.newId(),
-      type: definition.name,
-      description,
-      startedAt: new Date().toISOString(),
-      model: this.#host.parent().modelName(),
-      isFork: false,
-      isBackground: true,
-      maxTurns: definition.maxTurns ?? DEFAULT_TURNS,
-      rules: rulesOf(definition),
-    };
+    const id = this.agents.newId();
+    const record = newRecord({ id, definition, description, model: this.#host.parent().modelName(), isBackground: true });
     const agent = await this.#start(record, { first: { type: "prompt", prompt, definition }, prompt, isOfHook: true });
     const end = await this.agents.untilEnd(agent, signal);
     if (end.status !== "completed") throw new UserError(`Its sub-agent ${end.status}: ${end.notes.join("; ")}`);
@@ -150,14 +126,14 @@ export class SubagentRunner implements AsyncDisposable {
     { callId = "", isOfHook = false, ...job }: { first: First; prompt: string; callId?: string; isOfHook?: boolean },
   ): Promise<Subagent> {
     const host = this.#host;
-    const begun = withoutEnd(record);
-    this.#records.set(record.id, begun);
+    const now = begun(record);
+    this.#records.set(record.id, now);
     // Its record first: whatever is in its session is found again.
-    await this.#write(begun);
+    await this.#write(now);
     const { id, name, type, description } = record;
     return this.agents.start({ id, name, type, description }, record.isBackground, async (run: SubagentRun) => {
-      const end = await runSubagent({ ...job, record: begun, callId, isOfHook, sessionPath: this.#sessionPath(id) }, host, run);
-      const ended = { ...begun, isTold: this.agents.isTold(id), end: { ...end, notes: [...end.notes] } };
+      const end = await runSubagent({ ...job, record: now, callId, isOfHook, sessionPath: this.#sessionPath(id) }, host, run);
+      const ended = { ...now, isTold: this.agents.isTold(id), end: { ...end, notes: [...end.notes] } };
       this.#records.set(id, ended);
       await this.#write(ended);
       return end;
@@ -230,23 +206,6 @@ export class SubagentRunner implements AsyncDisposable {
 
 function beginningOf({ system, tools }: Pick<OpenedAgent, "system" | "tools">, history: readonly Message[]): Beginning {
   return { system, tools: [...tools.sent], history };
-}
-
-function rulesOf(definition: AgentDefinition | undefined): SubagentRecord["rules"] {
-  if (!definition) return { level: "built-in", disallowedTools: [] };
-  const { level, tools, disallowedTools, permissionMode, memory, commands } = definition;
-  return {
-    level,
-    ...(tools ? { tools: [...tools] } : {}),
-    disallowedTools: [...disallowedTools],
-    ...(permissionMode ? { permissionMode } : {}),
-    ...(memory ? { memory } : {}),
-    ...(commands ? { commands } : {}),
-  };
-}
-
-function withoutEnd({ end: _, isTold: __, ...record }: SubagentRecord): SubagentRecord {
-  return record;
 }
 
 function launched({ id, name }: Subagent, notes: readonly string[]): ToolResult {
