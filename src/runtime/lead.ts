@@ -308,7 +308,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   try {
     await agents.goOn();
     const left = agents.news();
-    if (left !== undefined) notices.add(left);
+    if (left !== undefined) mail.tell(left);
     await opened.start();
     await bus.presence.beat({ name: LEAD, status: "busy", at: new Date().toISOString(), spent: spent() });
     const first: AgentInput =
