@@ -6,13 +6,16 @@ import type { Roster, TeammateInfo } from "../protocol/team.ts";
 
 type Ground = { teamFolder: string; primary: string; worktreeLock: string };
 
-/**
- * Members whose lead was ended between roster entry and first report: nobody ever worked there. Their names are free again, and
- * what of worktree and branch was made goes. Gives their names.
- */
-export async function dropHalfMembers(roster: Roster, ground: Ground): Promise<string[]> {
+/** Members whose lead was ended between roster entry and first report: nobody ever worked there. */
+export async function halfMembers(roster: Roster, ground: Ground): Promise<TeammateInfo[]> {
   const half: TeammateInfo[] = [];
   for (const member of (await roster.read()).members) if (await isHalf(member, ground)) half.push(member);
+  return half;
+}
+
+/** Their names are free again, and what of worktree and branch was made goes. Gives their names. */
+export async function dropHalfMembers(roster: Roster, ground: Ground): Promise<string[]> {
+  const half = await halfMembers(roster, ground);
   if (half.length === 0) return [];
   for (const { branch, worktreePath } of half) {
     await removeWorktree(ground.primary, worktreePath, ground.worktreeLock);

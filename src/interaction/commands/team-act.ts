@@ -3,11 +3,13 @@ import { isAlive } from "../../platform/process.ts";
 import { stopTree } from "../../platform/process-tree.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { LEAD, type MemberStatus } from "../../protocol/team.ts";
-import { teamFolder } from "../../runtime/find-team.ts";
+import type { Check } from "../../runtime/doctor/check.ts";
+import { teamFolder, teamNames } from "../../runtime/find-team.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
 import { cleanUp } from "../../runtime/team-clean.ts";
 import { agentNameRegistry } from "../../team/agent-name-registry.ts";
 import { openFileBus, readTeam } from "../../team/bus/file/open.ts";
+import { checkLine } from "./check-line.ts";
 
 type Output = (text: string) => void;
 const STOP_MS = 40_000;
@@ -77,4 +79,22 @@ export async function cleanCommand(
   const { removed, kept, text } = await cleanUp(surroundings, name, options.force);
   write(options.json ? `${JSON.stringify({ team: name, removed, kept })}\n` : `${text}\n`);
   return kept.length > 0 ? 3 : 0;
+}
+
+/** Of one team, or of all. Exit code 1 when something is wrong that `fix` did not mend. */
+export async function teamDoctor(
+  surroundings: Surroundings,
+  name: string | undefined,
+  { json, fix }: { json: boolean; fix: boolean },
+  write: Output,
+): Promise<number> {
+  const { data } = surroundings;
+  const folders = name === undefined ? (await teamNames(data)).map((one) => data.team(one)) : [await teamFolder(data, name)];
+  const { examineTeam } = await import("../../runtime/team-doctor.ts");
+  const checks: Check[] = [];
+  for (const folder of folders) checks.push(...(await examineTeam(surroundings, folder, fix)));
+  const isFine = checks.every(({ status }) => status === "ok");
+  if (json) write(`${JSON.stringify({ ok: isFine, checks })}\n`);
+  else write(checks.length === 0 ? "No teams.\n" : checks.map((check) => `${checkLine(check)}\n`).join(""));
+  return isFine ? 0 : 1;
 }

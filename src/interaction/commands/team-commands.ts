@@ -70,6 +70,15 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
         import("./team-look.ts").then(async ({ showReport }) => showReport((await surroundingsHere()).data, args.team, args.json, write)),
       ),
     )
+    .command(
+      "doctor [team]",
+      "What is wrong with teams on this machine; --fix mends what can be mended without a loss",
+      (builder) =>
+        json(builder)
+          .positional("team", { type: "string", describe: "Name of a team; all unless given" })
+          .option("fix", { type: "boolean", default: false, describe: "Mend it" }),
+      (args) => run(import("./team-act.ts").then(async ({ teamDoctor }) => teamDoctor(await surroundingsHere(), args.team, args, write))),
+    )
     .command("attach <team>", "Go to the panes of a team, or follow its log", teamName, (args) =>
       run(import("./team-attach.ts").then(async ({ attachTeam }) => attachTeam(await surroundingsHere(), args.team, write))),
     )

@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs";
+import { chmod, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Conversation } from "../../src/interaction/demo/conversation.ts";
+import { type PlanInput, readPlan } from "../../src/interaction/demo/plan.ts";
+import { scriptedTurn } from "../../src/interaction/demo/scripted-model.ts";
+import { eventually } from "../support/eventually.ts";
+import { fakeModel } from "../support/fake-model.ts";
+import { testHome } from "../support/home.ts";
+import { startTeam, statusOf } from "../support/running-team.ts";
+
+const LONG = 90_000;
+const PLAN: PlanInput = {
+  teammates: [{ name: "alice", prompt: "You are alice." }],
+  tasks: [{ key: "a", subject: "Write a", teammate: "alice", edits: [{ file: "a.txt", content: "from alice\n" }] }],
+};
+
+test(
+  "team doctor finds what the death of lead and member left, mends what can be mended, and says what is for a person to decide",
+  async () => {
+    await using home = await testHome();
+    const plan = readPlan(PLAN);
+    // Alice has her task and is killed while her model thinks.
+    let isHeld = false;
+    const answers = async (conversation: Conversation) => {
+      const answer = scriptedTurn(plan, conversation);
+      if (conversation.role.type === "worker" && answer.calls?.some(({ name }) => name === "WriteFile")) {
+        isHeld = true;
+        await new Promise(() => undefined);
+      }
+      return answer;
+    };
+    await using model = await fakeModel(answers);
+    await using run = startTeam(home, ["-p", "--name", "sick", "--backend", "process", "go"], model.env("anthropic"));
+    await eventually(async () => isHeld, 60_000);
+    const doctor = async (...more: string[]) => {
+      const { code, stdout, stderr } = await home.roocode(["team", "doctor", ...more]);
+      expect(stderr).toBe("");
+      return { code, stdout };
+    };
+    expect(await doctor("sick")).toEqual({ code: 0, stdout: "✓ sick: it runs, and nothing is wrong with it.\n" });
+
+    const alice = (await statusOf(home, "sick")).members[0];
+    process.kill(run.pid, "SIGKILL");
+    process.kill(-(alice?.pid ?? 0), "SIGKILL");
+    await run.ended;
+    const folder = join(home.data, "teams", "sick");
+    const worktree = alice?.worktree ?? "";
+    await rm(worktree, { recursive: true });
+    await chmod(folder, 0o755);
+    const boot = join(folder, "boot", "bob.1.abcd.json");
+    await writeFile(boot, "{}");
+    await utimes(boot, 0, 0);
+    const seen = await doctor();
+    expect(seen.code).toBe(1);
+    for (const line of [
+      "! sick: its lead is gone. Go on with it: roocode team resume sick; or tidy it away: roocode team clean sick",
+      "! sick: its folder is open to other users (mode 755). Mended by --fix.",
+      "! sick: 1 start files with keys were never taken. Mended by --fix.",
+      "! sick/alice: its process is gone though nobody stopped it.",
+      `! sick/alice: its worktree ${worktree} is gone. Mended by --fix.`,
+      "! sick: in progress by nobody who lives: task 1. Mended by --fix.",
+    ])
+      expect(seen.stdout).toContain(line);
+    // Looking changes nothing.
+    expect(existsSync(boot)).toBe(true);
+    expect((await statusOf(home, "sick")).tasks[0]).toMatchObject({ status: "in_progress" });
+
+    const mended = await doctor("sick", "--fix");
+    expect(mended.stdout).toContain("Back on the list: 1.");
+    expect(mended.stdout).toContain("Made again from worktree-team-sick+alice.");
+    expect([existsSync(boot), existsSync(join(worktree, ".git")), (await stat(folder)).mode & 0o777]).toEqual([false, true, 0o700]);
+    expect((await statusOf(home, "sick")).tasks[0]).toMatchObject({ status: "pending", attempts: 2 });
+    // What is left is the person's to decide.
+    const after = await doctor("sick");
+    expect(after.stdout.trim().split("\n")).toEqual([
+      expect.stringContaining("its lead is gone"),
+      expect.stringContaining("its process is gone though nobody stopped it"),
+    ]);
+    const unknown = await home.roocode(["team", "doctor", "nobody"]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('There is no team "nobody"')]);
+  },
+  LONG,
+);
