@@ -41,9 +41,10 @@ function isAllowed(name: string, allowed: readonly string[]): boolean {
   return allowed.includes(name) || name.startsWith("mcp__");
 }
 
-/** `mcp__server` and `mcp__server__*` stand for all tools of the server, `mcp__*` for those of every one. */
+/** `mcp__server` stands for all tools of the server, and what ends in a star for all that begins so: `mcp__server__*`, `mcp__*`. */
 function names(pattern: string, name: string): boolean {
-  if (pattern === name || (pattern === "mcp__*" && name.startsWith("mcp__"))) return true;
-  const [, server] = /^mcp__(.+?)(?:__\*)?$/.exec(pattern) ?? [];
+  if (pattern === name) return true;
+  if (/^mcp__.*\*$/.test(pattern)) return name.startsWith(pattern.slice(0, -1));
+  const [, server] = /^mcp__(.+)$/.exec(pattern) ?? [];
   return server !== undefined && !server.includes("__") && name.startsWith(`mcp__${server}__`);
 }
