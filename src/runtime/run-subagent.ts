@@ -185,11 +185,12 @@ async function surroundingsOf({ worktree }: SubagentRecord, { surroundings }: Ag
 }
 
 function promptOf(
-  { prompt, definition: { skills } }: Extract<First, { type: "prompt" }>,
+  { prompt, definition }: Extract<First, { type: "prompt" }>,
   { tools }: OpenedAgent,
   { toolReminder, mode }: AgentsHost,
 ): string {
-  const isPlanning = mode() === "plan";
+  const { skills } = definition;
+  const isPlanning = childMode(mode(), definition) === "plan";
   const loads = skills.length > 0 && tools.callable.has("LoadSkill");
   return [
     ...(isPlanning ? [PLANNING] : []),

@@ -187,4 +187,18 @@ describe("kinds of sub-agents", () => {
     expect(child).toContain("Plan mode is on: the person has approved nothing yet");
     expect(toolsOf(model, "You do a piece of work")).not.toContain("ExitPlanMode");
   });
+
+  test("a kind whose own mode is plan is told to look only, whatever its caller's mode is", async () => {
+    await using model = await fakeModel(delegate({ subagent_type: "planner" }, [write("made.txt")]));
+    await using home = await testHome();
+    await mkdir(join(home.data, "agents"), { recursive: true });
+    await writeFile(
+      join(home.data, "agents", "planner.md"),
+      "---\nname: planner\ndescription: Plans\npermissionMode: plan\n---\nYou only plan.\n",
+    );
+    await home.roocode(["-p", "go", "--permission-mode", "bypassPermissions"], { env: model.env("anthropic") });
+    expect(existsSync(join(home.repo, "made.txt"))).toBe(false);
+    const child = model.proxy.captures.find(({ body }) => body.includes("You only plan"))?.body;
+    expect(child).toContain("Plan mode is on: the person has approved nothing yet");
+  });
 });
