@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentCall } from "../engine/subagents/agent-tool.ts";
 import { Subagents } from "../engine/subagents/background.ts";
@@ -6,6 +5,7 @@ import { type AgentDefinition, loadDefinitions } from "../engine/subagents/defin
 import { forkedHistory } from "../engine/subagents/fork.ts";
 import { endText } from "../engine/subagents/notification.ts";
 import type { Subagent, SubagentRun } from "../engine/subagents/subagent.ts";
+import { readHeader } from "../memory/session-head.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { Message } from "../protocol/message.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
@@ -89,7 +89,7 @@ export class SubagentRunner implements AsyncDisposable {
     const agent = this.agents.find(to);
     const record = agent && this.#records.get(agent.id);
     if (!agent || !record) return undefined;
-    if (agent.end && !existsSync(this.#sessionPath(agent.id)))
+    if (agent.end && !readHeader(this.#sessionPath(agent.id)))
       return errorResult(`${agent.id} ended before it had begun: there is nothing to go on from. Start another one.`);
     if (this.agents.write(agent.id, text)) return textResult(`Delivered. ${agent.id} is at work and reads it with its next round.`);
     if (this.#isFull) return errorResult(FULL);
