@@ -201,7 +201,10 @@ function promptOf(
 }
 
 function endOf(end: LoopComplete, turns: number, { agent }: OpenedAgent): SubagentEnd {
-  if (end.reason === "end_turn") return { status: "completed", text: end.text, notes: [], turns };
+  if (end.reason === "end_turn") {
+    const notes = end.text.trim() === "" ? ["It ended without a word: what it did or found is not known"] : [];
+    return { status: "completed", text: end.text, notes, turns };
+  }
   const last = agent.history.findLast((message) => message.role === "assistant" && message.provider !== "");
   const text = last ? messageText(last) : "";
   if (end.reason === "aborted") return { status: "stopped", text, notes: ["It was stopped before it had finished"], turns };

@@ -122,7 +122,7 @@ describe("sub-agents whose session ends before them", () => {
       await using home = await testHome();
       await using model = await fakeModel((conversation) => {
         const words = said(conversation);
-        const once = (name: string, input: object): Answer | undefined =>
+        const once = (name: string, input: Record<string, unknown>): Answer | undefined =>
           calls(conversation.steps, name).length === 0 ? { calls: [{ name, input }] } : undefined;
         if (words.includes("TASK")) return { text: "Looked." };
         const id = /task="(agent-[0-9a-f]+)"/.exec(words)?.[1];

@@ -188,6 +188,19 @@ describe("kinds of sub-agents", () => {
     expect(toolsOf(model, "You do a piece of work")).not.toContain("ExitPlanMode");
   });
 
+  test("one that ends without a word: its caller is told that nothing is known", async () => {
+    await using model = await fakeModel(({ steps }) => {
+      if (steps.some((step) => step.type === "words" && step.text.includes("TASK"))) return { text: "" };
+      const [call] = calls(steps, "Agent");
+      return call
+        ? { text: `Told: ${call.result}` }
+        : { calls: [{ name: "Agent", input: { description: "a look", prompt: "TASK", subagent_type: "general-purpose" } }] };
+    });
+    await using home = await testHome();
+    const { stdout } = await home.roocode(["-p", "go"], { env: model.env("anthropic") });
+    expect(stdout).toContain("Told: [It ended without a word: what it did or found is not known]");
+  });
+
   test("a kind whose own mode is plan is told to look only, whatever its caller's mode is", async () => {
     await using model = await fakeModel(delegate({ subagent_type: "planner" }, [write("made.txt")]));
     await using home = await testHome();
