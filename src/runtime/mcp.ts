@@ -1,57 +1,69 @@
 import { resolve } from "node:path";
-import { readOddFile, readTextOrUndefined } from "../platform/files.ts";
+import { readOddFile } from "../platform/files.ts";
 import { packageVersion } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
+import type { ImageBlock, Message, TextBlock } from "../protocol/message.ts";
+import type { ToolSpec } from "../protocol/model.ts";
 import { isRecord } from "../protocol/record.ts";
 import type { ForeignTools } from "../safety/authorize.ts";
 import { maskSecrets } from "../safety/secrets.ts";
+import type { ServerSurroundings } from "../tools/mcp/connection.ts";
+import type { McpPrompt } from "../tools/mcp/prompts.ts";
 import type { ConfiguredServer, ConfiguredServers } from "../tools/mcp/schema.ts";
-import type { ServerSurroundings } from "../tools/mcp/servers.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import type { ToolLoading } from "./deferred-tools.ts";
 import type { ProjectWish } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 
+export type ToolLoadingKind = "append" | "native" | "proxy";
+/** The servers' side of one agent; each agent of the process has its own, and all share the connections. */
+export type AgentMcp = ToolLoading &
+  Disposable & {
+    /** A reminder of what the model does not know yet of the servers; `history` is what it has read. */
+    news(history: readonly Message[]): string | undefined;
+    /** The same for a new history: all of it. */
+    all(): string[];
+    wentBack(): void;
+  };
+type AgentSide = { addTools: AgentTools["add"]; sent: (name: string) => ToolSpec | undefined };
 export type SessionMcp = AsyncDisposable & {
-  /** What an agent needs to reach the servers' tools; absent without a server. */
-  loading?: (addTools: AgentTools["add"]) => ToolLoading;
-  /** For the first message. */
-  reminder?: string;
-  status: { name: string; status: "connected" | "failed" }[];
-  notes: string[];
-  /** Absent without a server. */
-  foreignTools?: ForeignTools;
+  agent(side: AgentSide): AgentMcp;
+  foreignTools: ForeignTools;
+  status(): { name: string; status: "connected" | "pending" | "failed" | "needs-auth" }[];
+  /** Resolves once the servers are there that the first request has to wait for, or have had their time. */
+  ready(signal: AbortSignal): Promise<void>;
+  /** Contents of the resources that a prompt mentions as `@server:uri`. */
+  mentions(text: string, signal: AbortSignal): Promise<(TextBlock | ImageBlock)[]>;
+  /** Prompts of the servers that are there, as commands: `mcp__server__prompt`. */
+  prompts(): McpPrompt[];
+  /** What such a command stands for; undefined for none. */
+  expandPrompt(name: string, argument: string, signal: AbortSignal): Promise<(TextBlock | ImageBlock)[] | undefined>;
+};
+export type McpOptions = {
+  configFiles: readonly string[];
+  /** Told of a server that is not there, and that it is there again. */
+  onNotice: (text: string) => void;
+  elicit?: ServerSurroundings["elicit"] | undefined;
 };
 
 /**
- * Starts the servers that the person configured, and the project's once it is trusted, and waits for all of them, at most ten seconds.
+ * Starts the servers that the person configured, and the project's once it is trusted, in the background: nobody waits for them here.
  * Without one, nothing loads.
  */
-export async function startMcp(surroundings: Surroundings, configFiles: readonly string[]): Promise<SessionMcp> {
-  const { servers: configured, problems } = await configuredServers(surroundings, configFiles);
-  const notes = [...problems];
-  if (configured.length === 0) return { status: [], notes, [Symbol.asyncDispose]: async () => undefined };
-  const [{ openServers }, { mcpTools }, { foreignTools }, { appendedTools }, { oneLine }] = await Promise.all([
-    import("../tools/mcp/servers.ts"),
-    import("../tools/mcp/as-tool.ts"),
-    import("./foreign-tools.ts"),
-    import("./deferred-tools.ts"),
-    import("../tools/tool-index.ts"),
-  ]);
-  const opened = await openServers(configured, serverSurroundings(surroundings));
-  const names = configured.map((server) => server.name);
-  const there = new Set(opened.servers.map((server) => server.name));
-  const tools = mcpTools(opened.servers, names, maskSecrets);
-  const deferred = { all: () => tools, starting: () => [], settled: async () => undefined, missing: () => undefined };
-  return {
-    loading: (addTools) => appendedTools(deferred, addTools),
-    reminder: `<system-reminder>${tools.map(oneLine).join("\n")}</system-reminder>`,
-    foreignTools: foreignTools(tools, surroundings.data.trust),
-    status: names.map((name) => ({ name, status: there.has(name) ? "connected" : "failed" })),
-    notes: [...notes, ...opened.notes],
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-  };
+export async function startMcp(surroundings: Surroundings, options: McpOptions): Promise<{ mcp?: SessionMcp; notes: string[] }> {
+  const { servers, problems } = await configuredServers(surroundings, options.configFiles);
+  const configured = servers.filter(({ config }) => !config.disabled);
+  if (configured.length === 0) return { notes: problems };
+  const { openSessionMcp } = await import("./session-mcp.ts");
+  const mcp = openSessionMcp({
+    configured,
+    surroundings: { ...serverSurroundings(surroundings), ...(options.elicit ? { elicit: options.elicit } : {}) },
+    trustStore: surroundings.data.trust,
+    loading: surroundings.settings.toolLoading ?? "append",
+    onNotice: options.onNotice,
+  });
+  return { mcp, notes: problems };
 }
 
 /**
@@ -69,8 +81,15 @@ export async function configuredServers(surroundings: Surroundings, configFiles:
   return { servers: [...byName.values()], problems: [...problems, ...own.flatMap((each) => each.problems)] };
 }
 
-export function serverSurroundings({ cwd, env }: Pick<Surroundings, "cwd" | "env">): ServerSurroundings {
-  return { cwd, env, version: packageVersion(), maskSecrets };
+export function serverSurroundings({ cwd, env, root, addDirs, data }: Surroundings): ServerSurroundings {
+  return {
+    cwd,
+    env,
+    version: packageVersion(),
+    maskSecrets,
+    roots: [root, ...addDirs.own],
+    signIn: async (url, config) => (await import("./mcp-sign-in.ts")).quietSignIn(data.mcpAuth, url, config),
+  };
 }
 
 async function readConfigFile(
@@ -78,7 +97,8 @@ async function readConfigFile(
   shown: string,
   readServers: (raw: unknown, source: string) => ConfiguredServers,
 ): Promise<ConfiguredServer[]> {
-  const text = await readTextOrUndefined(path);
+  const { text, problem } = await readOddFile(path);
+  if (problem !== undefined) throw new UserError(`${shown} ${problem} (--mcp-config).`);
   if (text === undefined) throw new UserError(`There is no file ${shown} (--mcp-config).`);
   const content = parseJson(text, shown);
   if (typeof content !== "object" || content === null || !("mcpServers" in content))
@@ -100,7 +120,8 @@ function parseJson(text: string, shown: string): unknown {
 async function projectServers(surroundings: Surroundings): Promise<{ wished: ProjectWish["servers"]; problems: string[] }> {
   const { projectRoot, projectWish } = surroundings;
   const { mcp } = projectPaths(projectRoot);
-  const { text } = await readOddFile(mcp);
+  const { text, problem } = await readOddFile(mcp);
+  if (problem !== undefined) return { wished: [], problems: [`${mcp} ${problem}; its servers are left out.`] };
   if (text === undefined && projectWish.servers.length === 0) return { wished: [], problems: [] };
   const shared = sharedServers(text, mcp);
   const [{ projectRules }, { serverItem }] = await Promise.all([import("./permissions.ts"), import("./project-items.ts")]);

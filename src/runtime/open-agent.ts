@@ -9,6 +9,7 @@ import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
+import type { ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
 import { secretMasker } from "../safety/secrets.ts";
@@ -36,6 +37,8 @@ export type ToolParts = {
   mayShow: MayShow;
   /** For a tool that brings others: they may be called at once, and stand at the end of the next request's. */
   addTools: AgentTools["add"];
+  /** A tool as the requests name it. */
+  sentTool: (name: string) => ToolSpec | undefined;
 };
 
 export type AgentRequest = {
@@ -58,6 +61,8 @@ export type AgentRequest = {
   overBudget?: () => Promise<string | undefined>;
   /** Reminders that a compaction puts into the new history, as they are then. */
   preserve?: () => Promise<string[]>;
+  /** The conversation goes on from an earlier place. */
+  onRewind?: () => void;
   /** What its steps do to files can be undone. */
   isUndoable?: boolean;
   /** Shared with other conversations; else one that goes on from what the session holds. */
@@ -154,8 +159,9 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const memory = agentMemory(surroundings, request.root, permissions.isTrusted);
   const web = { mayBePrivate: permissions.namesHost };
   const addTools: AgentTools["add"] = (more) => tools.add(more);
-  const tools = new AgentTools({
-    tools: memory.watched(request.tools({ shell, bash, web, mail, mayShow: permissions.mayShow, addTools })),
+  const sentTool = (name: string) => tools.sent.find((spec) => spec.name === name);
+  const tools: AgentTools = new AgentTools({
+    tools: memory.watched(request.tools({ shell, bash, web, mail, mayShow: permissions.mayShow, addTools, sentTool })),
     sent: old?.loaded.tools,
     onAdd: (specs) => session.write({ type: "tools_added", at: new Date().toISOString(), tools: [...specs] }),
   });
@@ -214,7 +220,10 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       mend: historyMender(session, env.ROOCODE_STRICT === "1"),
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
-      onRewind: () => memory.wentBack(),
+      onRewind: () => {
+        memory.wentBack();
+        request.onRewind?.();
+      },
       shell,
       authorize: permissions.authorize,
       session,

@@ -4,6 +4,7 @@ import { systemPrompt } from "../engine/system-prompt.ts";
 import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
+import type { Pending } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
@@ -11,9 +12,8 @@ import type { SessionHeader } from "../protocol/session.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { openMemories } from "./agent-memory.ts";
-import type { ToolLoading } from "./deferred-tools.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
-import { type SessionMcp, startMcp } from "./mcp.ts";
+import { type AgentMcp, type McpOptions, type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -29,6 +29,8 @@ export type SessionOptions = {
   steering?: () => string | undefined;
   askHuman?: AskHuman;
   askUser: AskUser;
+  /** Puts a server's questions to the person; they are declined without it. */
+  elicit?: McpOptions["elicit"];
   onProblem?: OnProblem;
   /** Memories are taken from the conversation, unless the settings say otherwise; told what was remembered. */
   onRemembered?: (text: string) => void;
@@ -45,7 +47,8 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
   jobs: Pick<ShellState, "jobs" | "stopJob">;
-  mcpServers: SessionMcp["status"];
+  /** Absent without a server. */
+  mcp: SessionMcp | undefined;
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
@@ -54,6 +57,8 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
 };
 
 const MAIN_AGENT = "main";
+/** Beyond what a server may take: nothing here may wait for ever. */
+const MAX_WAIT_MS = 60_000;
 
 /** A plain session of the main agent in this folder, new or gone on with. */
 export async function openSession(surroundings: Surroundings, options: SessionOptions): Promise<OpenedSession> {
@@ -64,10 +69,11 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
   const planMode = new PlanModeNotice();
-  // Before the first request: tools that come later would change what every request begins with.
-  const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
-  let loading: ToolLoading | undefined;
-  const opened = await openAgent(surroundings, {
+  const onNotice = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const { mcp, notes: mcpNotes } = await startMcp(surroundings, { configFiles: options.mcpConfig ?? [], onNotice, elicit: options.elicit });
+  await mcp?.ready(AbortSignal.timeout(MAX_WAIT_MS));
+  let servers: AgentMcp | undefined;
+  const opened: OpenedAgent = await openAgent(surroundings, {
     name: MAIN_AGENT,
     root,
     cwd,
@@ -76,29 +82,32 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionId: id,
     sessionPath: join(folder, `${id}.jsonl`),
     system: systemPrompt,
-    tools: ({ shell, bash, web, mayShow, addTools }) => {
-      loading = mcp.loading?.(addTools);
+    tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
+      servers = mcp?.agent({ addTools, sent: sentTool });
       return [
         ...workTools({ web, shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
-        ...(loading?.tools ?? []),
+        ...(servers?.tools ?? []),
       ];
     },
-    resolve: async (call, signal) => loading?.resolve(call, signal),
-    pending: async () => {
+    resolve: async (call, signal) => servers?.resolve(call, signal),
+    onRewind: () => servers?.wentBack(),
+    pending: async (): Promise<Pending | undefined> => {
       const steering = options.steering?.();
-      return steering === undefined ? undefined : { reminder: "", mail: [], steering };
+      const reminder = servers?.news(opened.agent.history);
+      if (steering === undefined && reminder === undefined) return undefined;
+      return { reminder: reminder ?? "", mail: [], ...(steering === undefined ? {} : { steering }) };
     },
-    preserve: async () => planMode.now(mode),
+    preserve: async () => [...planMode.now(mode), ...(servers?.all() ?? [])],
     isUndoable: true,
-    ...(mcp.foreignTools ? { scope: { foreignTools: mcp.foreignTools } } : {}),
+    ...(mcp ? { scope: { foreignTools: mcp.foreignTools } } : {}),
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
-    await mcp[Symbol.asyncDispose]();
+    await mcp?.[Symbol.asyncDispose]();
     throw error;
   });
   // Behind what a session that began without servers sends already.
-  if (loading) opened.tools.add(loading.tools);
+  if (servers) opened.tools.add(servers.tools);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
@@ -121,24 +130,27 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     toBackground: () => opened.shell.toBackground(),
     jobs: opened.shell,
-    mcpServers: mcp.status,
+    mcp,
     memories: () => openMemories(surroundings),
     learner,
-    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcp.notes],
+    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcpNotes],
     async message(text) {
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
-      const names = isFirst && mcp.reminder ? [{ type: "text" as const, text: mcp.reminder }] : [];
+      const resources = text.includes("@") ? ((await mcp?.mentions(text, AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
+      const news = servers?.news(opened.agent.history);
+      const names = news === undefined ? [] : [{ type: "text" as const, text: news }];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
       const notice = planMode.next(mode);
       const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...before, ...names, { type: "text", text }, ...place, ...plan] };
+      return { role: "user", content: [...before, ...names, { type: "text", text }, ...resources, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
-      await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
+      servers?.[Symbol.dispose]();
+      await Promise.all([opened[Symbol.asyncDispose](), mcp?.[Symbol.asyncDispose]()]);
     },
   };
 }

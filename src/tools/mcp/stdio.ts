@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { stopTree } from "../../platform/process-tree.ts";
+import { MAX_ANSWER_BYTES, tooMuch } from "./limited-fetch.ts";
 
 /** How long a server may take to end by itself once its input is closed, and again after TERM. */
 const GRACE_MS = 500;
@@ -24,7 +25,7 @@ export class StdioTransport implements Transport {
   /** Why the process is gone, once it is. */
   exit: string | undefined;
   readonly #server: StdioServer;
-  readonly #buffer = new ReadBuffer();
+  readonly #buffer = new ReadBuffer({ maxBufferSize: MAX_ANSWER_BYTES });
   #child: ChildProcessWithoutNullStreams | undefined;
   #stderr = "";
   #isClosed = false;
@@ -49,7 +50,7 @@ export class StdioTransport implements Transport {
       this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_CHARACTERS);
     });
     child.on("exit", (code, signal) => {
-      this.exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
+      this.exit ??= signal === null ? `exit code ${code}` : `signal ${signal}`;
       const closed = once(child, "close").catch(() => undefined);
       void Promise.race([closed, sleep(DRAIN_MS, undefined, { ref: false })]).then(() => this.#closed());
     });
@@ -76,7 +77,8 @@ export class StdioTransport implements Transport {
   async #stop(): Promise<void> {
     const child = this.#child;
     if (child?.pid !== undefined) {
-      const exited = this.exit === undefined ? once(child, "exit").catch(() => undefined) : undefined;
+      const isThere = child.exitCode === null && child.signalCode === null;
+      const exited = isThere ? once(child, "exit").catch(() => undefined) : undefined;
       child.stdin.end();
       if (exited) await Promise.race([exited, sleep(GRACE_MS, undefined, { ref: false })]);
       await stopTree(child.pid, GRACE_MS);
@@ -89,7 +91,8 @@ export class StdioTransport implements Transport {
     try {
       this.#buffer.append(chunk);
     } catch (error) {
-      // A line without end.
+      // A line without end, or one that would fill the memory: what follows can't be told from it.
+      this.exit ??= tooMuch();
       this.#report(error);
       void this.close();
     }
