@@ -24,10 +24,11 @@ const FILES = /read-only file system|EROFS|bwrap: /i;
 export function openContainment(
   settings: Settings["sandbox"] = {},
   notice: (text: string) => void,
-  places: () => Promise<Omit<SandboxRequest, "network" | "excluded" | "isRequired">>,
+  places: () => Promise<Omit<SandboxRequest, "network" | "hosts" | "excluded" | "isRequired">>,
 ): Containment | undefined {
   const { mode = "auto", network = "off", writable = [], excluded = [] } = settings;
   if (mode === "off") return undefined;
+  const reach = typeof network === "string" ? { network, hosts: [] } : { network: "off" as const, hosts: network };
   let opening: Promise<{ sandbox: OsSandbox; works: boolean; reason: string }> | undefined;
   const open = () => {
     opening ??= start();
@@ -40,7 +41,13 @@ export function openContainment(
     const more = writable
       .map((path) => path.replace(/^~(?=\/|$)/, found.home))
       .map((path) => (isAbsolute(path) ? path : join(found.root, path)));
-    const sandbox = new OsSandbox({ ...found, writable: [...found.writable, ...more], network, excluded, isRequired: mode === "required" });
+    const sandbox = new OsSandbox({
+      ...found,
+      writable: [...found.writable, ...more],
+      ...reach,
+      excluded,
+      isRequired: mode === "required",
+    });
     const probe = await sandbox.probe();
     if (probe.works) return { sandbox, works: true, reason: "" };
     const reason = `${probe.reason}. ${probe.mend}`;
@@ -61,8 +68,11 @@ export function openContainment(
         argv: contained.argv,
         end: () => touchedText(contained.end()),
         hint(output) {
-          const isNetwork = NETWORK.test(output);
-          return isNetwork || FILES.test(output) ? hintOf(network === "off" && isNetwork) : undefined;
+          const refused = contained.takeRefused();
+          if (refused.length > 0) return hintOf(`${refused.join(", ")} ${refused.length === 1 ? "is" : "are"} not let out there`);
+          const isNetwork = NETWORK.test(output) && network !== "on";
+          if (isNetwork) return hintOf(network === "off" ? "it has no network there" : `only ${network.join(", ")} can be reached there`);
+          return FILES.test(output) ? hintOf(FILES_ONLY) : undefined;
         },
       };
     },
@@ -94,9 +104,8 @@ function touchedText(touched: readonly Touched[]): string | undefined {
   return texts.length > 0 ? texts.join("\n") : undefined;
 }
 
-function hintOf(isNetwork: boolean): string {
-  const held = isNetwork
-    ? "it has no network there"
-    : "it may write only to the working tree and /tmp there, and not to git's or RooCode's settings";
+const FILES_ONLY = "it may write only to the working tree and /tmp there, and not to git's or RooCode's settings";
+
+function hintOf(held: string): string {
   return `[this ran in the OS sandbox: ${held}. If it needs more, call Bash again with unsandboxed: true; the person is asked.]`;
 }

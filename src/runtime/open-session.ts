@@ -6,6 +6,7 @@ import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import type { Pending } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import type { UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
@@ -15,6 +16,7 @@ import { openMemories } from "./agent-memory.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type AgentMcp, type McpOptions, type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import { openHooks } from "./open-hooks.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
@@ -52,9 +54,12 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
-  /** The first message of a conversation carries the instruction files and the memories. */
-  message(text: string): Promise<UserMessage>;
+  /** The first message of a conversation carries the instruction files and the memories. Throws PromptRefused where a hook refuses the words. */
+  message(text: string, signal?: AbortSignal): Promise<UserMessage>;
 };
+
+/** A hook of the person's settings does not let these words go to the model. */
+export class PromptRefused extends UserError {}
 
 const MAIN_AGENT = "main";
 /** Beyond what a server may take: nothing here may wait for ever. */
@@ -69,10 +74,20 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
   const planMode = new PlanModeNotice();
-  const onNotice = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
-  const { mcp, notes: mcpNotes } = await startMcp(surroundings, { configFiles: options.mcpConfig ?? [], onNotice, elicit: options.elicit });
+  const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const { mcp, notes: mcpNotes } = await startMcp(surroundings, {
+    configFiles: options.mcpConfig ?? [],
+    onNotice: note,
+    elicit: options.elicit,
+  });
   await mcp?.ready(AbortSignal.timeout(MAX_WAIT_MS));
   let servers: AgentMcp | undefined;
+  const hooks = await openHooks(surroundings, note);
+  const refusal = async (prompt: string, signal = new AbortController().signal): Promise<string | undefined> => {
+    const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
+    return said?.block ?? said?.halt;
+  };
+  const askUser = hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   const opened: OpenedAgent = await openAgent(surroundings, {
     name: MAIN_AGENT,
     root,
@@ -84,26 +99,27 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     system: systemPrompt,
     tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
       servers = mcp?.agent({ addTools, sent: sentTool });
-      return [
-        ...workTools({ web, shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
-        ...(servers?.tools ?? []),
-      ];
+      return [...workTools({ web, shell, bash, mayShow, askUser, settings: settings.tools ?? {} }), ...(servers?.tools ?? [])];
     },
     resolve: async (call, signal) => servers?.resolve(call, signal),
     onRewind: () => servers?.wentBack(),
     pending: async (): Promise<Pending | undefined> => {
       const steering = options.steering?.();
       const reminder = servers?.news(opened.agent.history);
-      if (steering === undefined && reminder === undefined) return undefined;
-      return { reminder: reminder ?? "", mail: [], ...(steering === undefined ? {} : { steering }) };
+      const refused = steering === undefined ? undefined : await refusal(steering);
+      if (refused !== undefined) note(`A hook refused what you typed meanwhile: ${refused}`);
+      const words = refused === undefined ? steering : undefined;
+      if (words === undefined && reminder === undefined) return undefined;
+      return { reminder: reminder ?? "", mail: [], ...(words === undefined ? {} : { steering: words }) };
     },
     preserve: async () => [...planMode.now(mode), ...(servers?.all() ?? [])],
     isUndoable: true,
+    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT } } : {}),
     ...(mcp ? { scope: { foreignTools: mcp.foreignTools } } : {}),
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
-    await mcp?.[Symbol.asyncDispose]();
+    await Promise.all([mcp?.[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
   // Behind what a session that began without servers sends already.
@@ -134,11 +150,13 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     memories: () => openMemories(surroundings),
     learner,
     notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcpNotes],
-    async message(text) {
+    async message(text, signal) {
+      const refused = await refusal(text, signal);
+      if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
-      const resources = text.includes("@") ? ((await mcp?.mentions(text, AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
+      const resources = text.includes("@") ? ((await mcp?.mentions(text, signal ?? AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
       const news = servers?.news(opened.agent.history);
       const names = news === undefined ? [] : [{ type: "text" as const, text: news }];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
@@ -151,7 +169,16 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       learner?.stop();
       servers?.[Symbol.dispose]();
       await Promise.all([opened[Symbol.asyncDispose](), mcp?.[Symbol.asyncDispose]()]);
+      await hooks?.[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** The same question; hooks hear that a person is waited for. */
+function notifying(askUser: AskUser, fireHook: () => FireHook | undefined): AskUser {
+  return (question, ...rest) => {
+    void fireHook()?.({ event: "notification", kind: "question", message: question }, new AbortController().signal);
+    return askUser(question, ...rest);
   };
 }
 

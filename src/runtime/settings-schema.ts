@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ProvidersSchema } from "../engine/providers/settings.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 import { BACKEND_KINDS } from "../protocol/team.ts";
+import { readHostRule } from "../safety/os-sandbox/allowed-hosts.ts";
 
 export const ToolsSchema = z.object({
   allowWrite: z.boolean().optional(),
@@ -15,13 +16,31 @@ export const TeamSchema = z.object({
   orphanTimeoutMs: z.int().min(0).optional(),
 });
 
+const isHostRule = (text: string): boolean => readHostRule(text) !== undefined;
+const HOST_RULE = "is no host; write example.org, *.example.org or example.org:8443";
+
 export const SANDBOX_MODES = ["off", "auto", "required"] as const;
 /** `sandbox: required` is short for `sandbox: {mode: required}`. */
 const SandboxSchema = z.preprocess(
   (value) => (typeof value === "string" ? { mode: value } : value === false ? { mode: "off" } : value),
   z.strictObject({
     mode: z.enum(SANDBOX_MODES).optional(),
-    network: z.preprocess((value) => (value === true ? "on" : value === false ? "off" : value), z.enum(["off", "on"])).optional(),
+    network: z
+      .preprocess(
+        (value) => (value === true ? "on" : value === false ? "off" : value),
+        z.union(
+          [
+            z.enum(["off", "on"]),
+            z
+              .array(z.string().refine(isHostRule, { error: HOST_RULE }))
+              .min(1, { error: "a list of hosts names at least one, such as example.org" }),
+          ],
+          {
+            error: 'off, on, or a list of hosts such as ["example.org", "*.example.org"]',
+          },
+        ),
+      )
+      .optional(),
     writable: z.array(z.string().min(1)).optional(),
     excluded: z.array(z.string().min(1)).optional(),
   }),

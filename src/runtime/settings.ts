@@ -1,7 +1,7 @@
 import { readOddFile } from "../platform/files.ts";
 import type { SANDBOX_MODES, Settings } from "./settings-schema.ts";
 
-const WITHOUT_EFFECT = ["hooks", "enableVerificationAgent"];
+const WITHOUT_EFFECT = ["enableVerificationAgent"];
 
 /** `isLocalForeign`: the local file came with the repository, so it is the project's word, not the person's. */
 export type SettingsFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };
@@ -91,7 +91,7 @@ export async function settingsOf(files: SettingsFiles, level: SettingsLevel): Pr
   if (check !== undefined) asked.check = check;
   if (own.hooks !== undefined) asked.hooks = own.hooks;
   if (sandbox) asked.sandbox = sandbox;
-  if (sandbox?.writable || sandbox?.excluded || sandbox?.mode === "off" || sandbox?.network === "on")
+  if (sandbox?.writable || sandbox?.excluded || sandbox?.mode === "off" || (sandbox?.network ?? "off") !== "off")
     warnings.push(`${files[level]}: a project can only tighten the sandbox; what would loosen it is ignored.`);
   return { ...read, settings: own.team ? { ...rest, team } : rest, warnings, asked };
 }

@@ -50,6 +50,9 @@ describe("settings", () => {
       mode: "required",
       network: "on",
     });
+    const hosts = { network: ["example.org", "*.example.net:8443"] };
+    expect(await sandbox({ user: `sandbox: ${JSON.stringify(hosts)}\n` })).toEqual(hosts);
+    expect(await sandbox({ project: `sandbox: ${JSON.stringify(hosts)}\n` })).toEqual({});
     expect(await sandbox({ user: "sandbox: required\n", project: "sandbox: off\n" })).toEqual({ mode: "required" });
     expect(await sandbox({ user: "sandbox: {network: on}\n", project: "sandbox: {network: off}\n" })).toEqual({ network: "off" });
     const loose = "sandbox: {mode: off, network: on, writable: [/], excluded: ['*']}\n";
@@ -62,9 +65,11 @@ describe("settings", () => {
   });
 
   test("a sandbox setting that can't be understood is named with its line, and the sandbox is required until it is mended", async () => {
-    const { settings, warnings } = await load({ user: "model: a\nsandbox: {network: [example.org]}\n" });
-    expect(settings.sandbox).toEqual({ mode: "required" });
-    expect(warnings).toEqual([expect.stringMatching(/^user.yaml:2: sandbox.network: .*only inside the OS sandbox/)]);
+    for (const network of ["[https://example.org]", "[]", "example.org", "[example.org, '*']"]) {
+      const { settings, warnings } = await load({ user: `model: a\nsandbox: {network: ${network}}\n` });
+      expect(settings.sandbox).toEqual({ mode: "required" });
+      expect(warnings).toEqual([expect.stringMatching(/^user.yaml:2: sandbox.network.*example\.org.*only inside the OS sandbox/)]);
+    }
     expect((await load({ user: "sandbox: required\nmodel: [\n" })).settings.sandbox).toEqual({ mode: "required" });
     expect((await load({ user: "sandbox: off\n", project: "sandbox: {mode: on}\n" })).settings.sandbox).toEqual({ mode: "required" });
   });
@@ -111,10 +116,12 @@ describe("settings", () => {
   });
 
   test("an unknown key inside of a section is named too, and so is a section without effect", async () => {
-    const { settings, warnings } = await load({ user: "team: {teammatez: 3, check: a}\ntools: {bashTimeoutt: 3}\nhooks: {}\n" });
+    const { settings, warnings } = await load({
+      user: "team: {teammatez: 3, check: a}\ntools: {bashTimeoutt: 3}\nenableVerificationAgent: true\n",
+    });
     expect(settings.team).toEqual({ check: "a" });
     expect(warnings).toEqual([
-      'user.yaml:3: "hooks" has no effect in this version.',
+      'user.yaml:3: "enableVerificationAgent" has no effect in this version.',
       'user.yaml:2: there is no setting "tools.bashTimeoutt".',
       'user.yaml:1: there is no setting "team.teammatez".',
     ]);

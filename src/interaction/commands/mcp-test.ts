@@ -60,7 +60,9 @@ export async function testServer(
     write(json ? `${JSON.stringify({ name: server.name, ok: false, ms, error })}\n` : `${error}\n`);
     return 1;
   }
-  const tools = new McpTools([found], maskSecrets, others).of(found).map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const tools = new McpTools([found], maskSecrets, others)
+    .of(found)
+    .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const report = await doCalls(found, calls, options);
   if (json) {
     const { resources, templates, prompts } = found.lists;

@@ -59,7 +59,11 @@ async function sandbox({ settings }: Surroundings): Promise<Check> {
   const { probeSandbox } = await import("../../safety/os-sandbox/detect.ts");
   const probe = await probeSandbox(mode === "required");
   if (mode === "off") return off("sandbox", `Switched off by the settings (${probe.works ? "it would work" : probe.reason}).`);
-  if (probe.works) return ok("sandbox", `It works: commands run inside, network ${network}.`);
+  if (probe.works)
+    return ok(
+      "sandbox",
+      `It works: commands run inside, network ${typeof network === "string" ? network : `only to ${network.join(", ")}`}.`,
+    );
   const text = `Commands run without an OS sandbox: ${probe.reason}.`;
   return mode === "required"
     ? fail("sandbox", `The settings require one: ${probe.reason}.`, probe.mend)

@@ -6,6 +6,7 @@ import { bubblewrapArgs } from "./bubblewrap.ts";
 import { type Probe, probeSandbox } from "./detect.ts";
 import { gitLinks, removeNewGitLinks } from "./git-links.ts";
 import { guardNames, type Touched } from "./guard.ts";
+import type { NetworkWay } from "./network-way.ts";
 import { planSandbox } from "./plan.ts";
 import type { SandboxPlan, SandboxPolicy } from "./policy.ts";
 import { realOrUndefined } from "./protect.ts";
@@ -16,12 +17,15 @@ export type SandboxRequest = Omit<SandboxPolicy, "temp" | "blank"> & {
   excluded: readonly string[];
   /** The person asked for a sandbox by name. */
   isRequired: boolean;
+  /** With the network off: hosts that commands reach all the same. */
+  hosts: readonly string[];
 };
-/** `end` once all of it is over; gives the names that it touched. */
-export type Contained = { argv: readonly string[]; end(): Touched[] };
+/** `end` once all of it is over; gives the names that it touched. `takeRefused`: hosts that it asked for and that are not allowed. */
+export type Contained = { argv: readonly string[]; end(): Touched[]; takeRefused(): string[] };
 
 /** Stands for a checkout that is gone, or was led elsewhere: nothing is there. */
 const NOWHERE = "/dev/null/nowhere";
+const NO_LIST_ON_MACOS = { reason: "a list of hosts needs Linux", mend: "Set sandbox.network to off or on." };
 
 /** Contains the commands of one agent. Nothing is made and nothing is looked for before the first of them. */
 export class OsSandbox implements Disposable {
@@ -33,6 +37,7 @@ export class OsSandbox implements Disposable {
   readonly #transient = new Set<string>();
   readonly #places = new Map<string, string>();
   #isPinned = false;
+  #way: NetworkWay | undefined;
 
   constructor(request: SandboxRequest) {
     this.#request = request;
@@ -40,8 +45,28 @@ export class OsSandbox implements Disposable {
 
   /** Started once; a command costs no probe. */
   probe(): Promise<Probe> {
-    this.#probe ??= probeSandbox(this.#request.isRequired);
+    this.#probe ??= this.#open();
     return this.#probe;
+  }
+
+  async #open(): Promise<Probe> {
+    const { isRequired, hosts } = this.#request;
+    const probe = await probeSandbox(isRequired);
+    if (!probe.works || hosts.length === 0) return probe;
+    if (process.platform === "darwin") return { works: false, ...NO_LIST_ON_MACOS };
+    const { openNetworkWay } = await import("./network-way.ts");
+    this.#folder ??= makeFolder();
+    try {
+      this.#way = await openNetworkWay(hosts, join(this.#folder, "tmp"));
+      return probe;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return {
+        works: false,
+        reason: `the way to the hosts of sandbox.network can't be opened: ${why}`,
+        mend: "Set TMPDIR to a short path.",
+      };
+    }
   }
 
   isExcluded(command: string): boolean {
@@ -59,7 +84,8 @@ export class OsSandbox implements Disposable {
     const links = gitLinks(plan.gitFolders);
     let touched: Touched[] | undefined;
     return {
-      argv: [...launcher(plan), ...argv],
+      argv: [...launcher(plan, this.#way?.variables), ...(this.#way?.withBridge(argv) ?? argv)],
+      takeRefused: () => this.#way?.takeRefused() ?? [],
       end: () => {
         if (touched !== undefined) return touched;
         const removed = removeNewGitLinks(plan.gitFolders, links).map((path) => ({ path, isLeft: false }));
@@ -72,12 +98,14 @@ export class OsSandbox implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#way?.[Symbol.dispose]();
     this.#removeTransient();
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
   #newPlan(): SandboxPlan {
-    const { excluded: _, isRequired: __, ...policy } = this.#request;
+    const { excluded: _, isRequired: __, hosts: ___, ...request } = this.#request;
+    const policy = { ...request, readable: [...request.readable, ...(this.#way?.readable ?? [])] };
     this.#folder ??= makeFolder();
     const [root, ...writable] = [policy.root, ...policy.writable].map((path) => this.#placeOf(path));
     const home = this.#placeOf(policy.home) ?? policy.home;
@@ -109,8 +137,9 @@ export class OsSandbox implements Disposable {
   }
 }
 
-function launcher(plan: SandboxPlan): string[] {
-  if (process.platform !== "darwin") return ["bwrap", ...bubblewrapArgs(plan), "--"];
+function launcher(plan: SandboxPlan, variables: Readonly<Record<string, string>> = {}): string[] {
+  const set = Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value]);
+  if (process.platform !== "darwin") return ["bwrap", ...bubblewrapArgs(plan), ...set, "--"];
   return ["sandbox-exec", "-p", seatbeltProfile(plan), "/usr/bin/env", `TMPDIR=${plan.temp}`];
 }
 

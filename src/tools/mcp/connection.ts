@@ -289,7 +289,10 @@ async function listsOf(
       return { lists: { tools: entries }, problems };
     }
     case "resources": {
-      const [resources, templates] = await Promise.all([tolerated(listResources(client, options)), tolerated(listTemplates(client, options))]);
+      const [resources, templates] = await Promise.all([
+        tolerated(listResources(client, options)),
+        tolerated(listTemplates(client, options)),
+      ]);
       return { lists: { resources: resources.entries, templates: templates.entries }, problems: resources.problems };
     }
     case "prompts": {
@@ -316,7 +319,10 @@ async function closeClient(client: Client, transport: ServerTransport): Promise<
 }
 
 export function originOf({ name, config }: ConfiguredServer): string {
-  return `${name} ${createHash("sha256").update(JSON.stringify(startOf(config))).digest("hex").slice(0, 16)}`;
+  return `${name} ${createHash("sha256")
+    .update(JSON.stringify(startOf(config)))
+    .digest("hex")
+    .slice(0, 16)}`;
 }
 
 /** What makes it another server when it changes. */

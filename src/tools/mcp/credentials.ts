@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { readTextOrUndefined, writeAtomic } from "../../platform/files.ts";
 import { withLock } from "../../platform/lock.ts";
-import type { Credentials, CredentialStore } from "./oauth.ts";
+import type { CredentialStore, Credentials } from "./oauth.ts";
 
 const CredentialsSchema = z.looseObject({
   port: z.int().optional(),

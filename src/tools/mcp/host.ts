@@ -29,10 +29,7 @@ export class McpHost implements AsyncDisposable {
     const starts = servers.map((server) => this.#starts[this.servers.indexOf(server)]);
     const end = AbortSignal.any([signal, AbortSignal.timeout(maxMs)]);
     if (end.aborted) return;
-    await Promise.race([
-      Promise.all(starts),
-      new Promise((resolve) => end.addEventListener("abort", resolve, { once: true })),
-    ]);
+    await Promise.race([Promise.all(starts), new Promise((resolve) => end.addEventListener("abort", resolve, { once: true }))]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -23,7 +23,8 @@ export function headerFault(inputSchema: unknown): string | undefined {
     }
     return firstOf(
       Object.entries(node).map(([key, child]) => () => {
-        if (key !== "properties" || !isRecord(child)) return isRecord(child) || Array.isArray(child) ? visit(child, false, false) : undefined;
+        if (key !== "properties" || !isRecord(child))
+          return isRecord(child) || Array.isArray(child) ? visit(child, false, false) : undefined;
         return firstOf(Object.values(child).map((property) => () => visit(property, true, isReachable)));
       }),
     );

@@ -28,11 +28,7 @@ export type CredentialStore = {
 type Browser = { loopback: Loopback; open: (url: URL) => void | Promise<void> };
 
 /** Signs in with what is kept, and where that is not enough and a browser can be opened, with a person. */
-export function signInWith(
-  store: CredentialStore,
-  config: OAuthConfig,
-  browser: Browser | undefined,
-): SignIn {
+export function signInWith(store: CredentialStore, config: OAuthConfig, browser: Browser | undefined): SignIn {
   const provider = new Provider(store, config, browser);
   if (!browser) return { provider };
   return {
@@ -96,7 +92,11 @@ class Provider implements OAuthClientProvider {
   async saveClientInformation(information: StoredOAuthClientInformation, context?: OAuthClientInformationContext): Promise<void> {
     if (this.#config.clientId !== undefined) return;
     const port = this.#browser?.loopback.port;
-    await this.#store.change((now) => ({ ...now, port: port ?? now.port, clients: { ...now.clients, [issuerOf(context, now)]: information } }));
+    await this.#store.change((now) => ({
+      ...now,
+      port: port ?? now.port,
+      clients: { ...now.clients, [issuerOf(context, now)]: information },
+    }));
   }
 
   async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {

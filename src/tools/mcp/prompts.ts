@@ -14,7 +14,9 @@ type Found = { server: McpServer; prompt: RemotePrompt; name: string };
 export function listMcpPrompts(servers: readonly McpServer[], tools: McpTools): McpPrompt[] {
   return allPrompts(servers, tools).map(({ name, prompt }) => ({
     name,
-    describe: plainText(prompt.description ?? "").replaceAll(/\s+/g, " ").slice(0, 200),
+    describe: plainText(prompt.description ?? "")
+      .replaceAll(/\s+/g, " ")
+      .slice(0, 200),
     argument: (prompt.arguments ?? []).map((one) => (one.required ? one.name : `[${one.name}]`)).join(" "),
   }));
 }

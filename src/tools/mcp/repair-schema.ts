@@ -12,7 +12,8 @@ export function repairSchema(given: unknown): { schema: Schema } | { fault: stri
   if (given === undefined || given === null) return { schema: { type: "object", properties: {} } };
   if (!isRecord(given)) return { fault: "its inputSchema is no object" };
   const schema = isObjectType(given.type) ? given : resolved(given);
-  if (!isObjectType(schema.type) && schema.type !== undefined) return { fault: `its inputSchema is of type ${JSON.stringify(schema.type)}` };
+  if (!isObjectType(schema.type) && schema.type !== undefined)
+    return { fault: `its inputSchema is of type ${JSON.stringify(schema.type)}` };
   if (schema.type === undefined && !looksLikeObject(schema)) return { fault: "its inputSchema describes no object" };
   const odd = Object.keys(isRecord(schema.properties) ? schema.properties : {}).find((name) => !PROPERTY_NAME.test(name));
   if (odd !== undefined) return { fault: `models take no parameter that is called ${JSON.stringify(odd.slice(0, 80))}` };

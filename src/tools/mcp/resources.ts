@@ -60,5 +60,9 @@ function resourceLines({ name: server, lists: { resources, templates } }: McpSer
   return [
     ...resources.map(({ uri, name, description }) => line(uri, name, description)),
     ...templates.map(({ uriTemplate, name, description }) => line(`${uriTemplate} (template)`, name, description)),
-  ].map((text) => plainText(text).replaceAll(/\s*\n\s*/g, " ").slice(0, 300));
+  ].map((text) =>
+    plainText(text)
+      .replaceAll(/\s*\n\s*/g, " ")
+      .slice(0, 300),
+  );
 }

@@ -29,7 +29,10 @@ export function contentBlock(block: CallToolResult["content"][number], maskSecre
   }
 }
 
-export function resourceBlock(resource: ReadResourceResult["contents"][number], maskSecrets: (text: string) => string): TextBlock | ImageBlock {
+export function resourceBlock(
+  resource: ReadResourceResult["contents"][number],
+  maskSecrets: (text: string) => string,
+): TextBlock | ImageBlock {
   if ("text" in resource) return { type: "text", text: maskSecrets(`[resource ${resource.uri}]\n${resource.text}`) };
   const { uri, mimeType = "binary", blob } = resource;
   if (IMAGE_TYPES.has(mimeType)) return imageBlock(mimeType, blob);

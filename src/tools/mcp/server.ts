@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type CallToolResult, type GetPromptResult, type ReadResourceResult, SdkHttpError } from "@modelcontextprotocol/client";
 import { plainText } from "../bash/plain-text.ts";
 import {
-  type Connection,
   ConnectError,
+  type Connection,
   connectServer,
   isTimeout,
   type ListKind,
@@ -201,7 +201,8 @@ export class McpServer implements AsyncDisposable {
   }
 
   #connect(): Promise<void> {
-    if (this.#closing.signal.aborted) return Promise.reject(new Error(`the MCP server "${this.name}" is not running any more (${this.#connection?.ending() ?? "stopped"}`));
+    if (this.#closing.signal.aborted)
+      return Promise.reject(new Error(`the MCP server "${this.name}" is not running any more (${this.#connection?.ending() ?? "stopped"}`));
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = undefined;
     });

@@ -45,7 +45,9 @@ test("servers that hang, die, babble or do not exist are notes, and the good one
   };
   await using opened = await openTestServers(servers, { connectMs: 1500 });
   expect(opened.servers.map((server) => server.name)).toEqual(["demo"]);
-  const [slow, dies, garbage, absent, nowhere] = Object.keys(servers).map((name) => opened.notes.find((note) => note.includes(`"${name}"`)));
+  const [slow, dies, garbage, absent, nowhere] = Object.keys(servers).map((name) =>
+    opened.notes.find((note) => note.includes(`"${name}"`)),
+  );
   expect(slow).toBe('MCP server "slow" is not there: no answer within 1.5 s. Its last words:\ndemo-server starts');
   expect(dies).toBe('MCP server "dies" is not there: it ended with exit code 3. Its last words:\ndemo-server starts\nno licence found');
   expect(garbage).toContain("no answer within 1.5 s");
@@ -83,7 +85,10 @@ test("M-03: a server that dies in a call is started again; what may have had an 
   expect(error).toContain("It is unknown whether the call took effect. The server was started again.");
   for (const text of ["one", "two"])
     expect(await callTool(opened, "mcp__demo__echo", { text })).toMatchObject({ content: [{ text: `good: ${text}` }] });
-  expect(opened.notes).toEqual([expect.stringContaining('MCP server "demo" is gone (it ended with exit code 3.'), 'MCP server "demo" is there now.']);
+  expect(opened.notes).toEqual([
+    expect.stringContaining('MCP server "demo" is gone (it ended with exit code 3.'),
+    'MCP server "demo" is there now.',
+  ]);
 });
 
 test("an abort ends a call that hangs, and the server goes on", async () => {
