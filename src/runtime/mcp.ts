@@ -3,43 +3,14 @@ import { readOddFile } from "../platform/files.ts";
 import { packageVersion } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
-import type { ImageBlock, Message, TextBlock } from "../protocol/message.ts";
-import type { ToolSpec } from "../protocol/model.ts";
 import { isRecord } from "../protocol/record.ts";
-import type { ForeignTools } from "../safety/authorize.ts";
 import { maskSecrets } from "../safety/secrets.ts";
 import type { ServerSurroundings } from "../tools/mcp/connection.ts";
-import type { McpPrompt } from "../tools/mcp/prompts.ts";
 import type { ConfiguredServer, ConfiguredServers } from "../tools/mcp/schema.ts";
-import type { AgentTools } from "./agent-tools.ts";
-import type { ToolLoading } from "./deferred-tools.ts";
+import type { SessionMcp } from "./agent-mcp.ts";
 import type { ProjectWish } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-export type ToolLoadingKind = "append" | "native" | "proxy";
-/** The servers' side of one agent; each agent of the process has its own, and all share the connections. */
-export type AgentMcp = ToolLoading &
-  Disposable & {
-    /** A reminder of what the model does not know yet of the servers; `history` is what it has read. */
-    news(history: readonly Message[]): string | undefined;
-    /** The same for a new history: all of it. */
-    all(): string[];
-    wentBack(): void;
-  };
-type AgentSide = { addTools: AgentTools["add"]; sent: (name: string) => ToolSpec | undefined };
-export type SessionMcp = AsyncDisposable & {
-  agent(side: AgentSide): AgentMcp;
-  foreignTools: ForeignTools;
-  status(): { name: string; status: "connected" | "pending" | "failed" | "needs-auth" }[];
-  /** Resolves once the servers are there that the first request has to wait for, or have had their time. */
-  ready(signal: AbortSignal): Promise<void>;
-  /** Contents of the resources that a prompt mentions as `@server:uri`. */
-  mentions(text: string, signal: AbortSignal): Promise<(TextBlock | ImageBlock)[]>;
-  /** Prompts of the servers that are there, as commands: `mcp__server__prompt`. */
-  prompts(): McpPrompt[];
-  /** What such a command stands for; undefined for none. */
-  expandPrompt(name: string, argument: string, signal: AbortSignal): Promise<(TextBlock | ImageBlock)[] | undefined>;
-};
 export type McpOptions = {
   configFiles: readonly string[];
   /** Told of a server that is not there, and that it is there again. */

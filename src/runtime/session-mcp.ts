@@ -10,9 +10,9 @@ import { expandMcpPrompt, listMcpPrompts } from "../tools/mcp/prompts.ts";
 import { resourceTools } from "../tools/mcp/resources.ts";
 import type { ConfiguredServer } from "../tools/mcp/schema.ts";
 import type { McpServer } from "../tools/mcp/server.ts";
+import type { AgentMcp, SessionMcp, ToolLoadingKind } from "./agent-mcp.ts";
 import { appendedTools, proxiedTools } from "./deferred-tools.ts";
 import { foreignTools } from "./foreign-tools.ts";
-import type { AgentMcp, SessionMcp, ToolLoadingKind } from "./mcp.ts";
 import { McpNews } from "./mcp-news.ts";
 
 /** How long the first request waits for servers that are marked `required`. */

@@ -4,7 +4,7 @@ import { headerFault } from "./mcp-headers.ts";
 import { repairSchema } from "./repair-schema.ts";
 
 const MAX_PAGES = 100;
-export const MAX_ENTRIES = 1_000;
+const MAX_ENTRIES = 1_000;
 
 const ToolSchema = z.object({
   name: z.string().min(1),

@@ -10,7 +10,7 @@ const STDERR_LINES = 5;
 const STDERR_CHARACTERS = 800;
 const ERROR_CHARACTERS = 500;
 
-export type RemoteTransport = StreamableHTTPClientTransport | SSEClientTransport;
+type RemoteTransport = StreamableHTTPClientTransport | SSEClientTransport;
 export type ServerTransport = StdioTransport | RemoteTransport;
 
 export function openTransport(
