@@ -59,7 +59,7 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   message(text: string, signal?: AbortSignal): Promise<UserMessage>;
 };
 
-/** A hook of the person's settings does not let these words go to the model. */
+/** These words do not go to the model: a hook of the person's settings refuses them, or they are a command that is none. */
 export class PromptRefused extends UserError {}
 
 const MAIN_AGENT = "main";
@@ -157,6 +157,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
+      const prompt = text.startsWith("/mcp__") && mcp ? await mcpPrompt(mcp, text, signal) : undefined;
       const resources = text.includes("@") ? ((await mcp?.mentions(text, signal ?? AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
       const news = servers?.news(opened.agent.history);
       const names = news === undefined ? [] : [{ type: "text" as const, text: news }];
@@ -164,7 +165,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       isFirst = false;
       const notice = planMode.next(mode);
       const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...before, ...names, { type: "text", text }, ...resources, ...place, ...plan] };
+      return { role: "user", content: [...before, ...names, ...(prompt ?? [{ type: "text", text }]), ...resources, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
@@ -173,6 +174,17 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       await hooks?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** `/mcp__server__prompt words`: what a server has written for it stands in its place. */
+async function mcpPrompt(mcp: SessionMcp, text: string, signal = AbortSignal.timeout(MAX_WAIT_MS)): Promise<UserMessage["content"]> {
+  const [, name = "", words = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  const content = await mcp.expandPrompt(name, words, signal).catch((error: unknown) => {
+    throw new PromptRefused(`/${name}: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  if (content) return content;
+  const others = mcp.prompts().map((prompt) => `/${prompt.name}`);
+  throw new PromptRefused(`There is no prompt /${name}. ${others.length > 0 ? `Prompts: ${others.join(", ")}.` : "No server offers one."}`);
 }
 
 /** The same question; hooks hear that a person is waited for. */

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isErrno, readOddFile, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
+import type { Document } from "../platform/yaml.ts";
 import { UserError } from "../protocol/errors.ts";
 import { isRecord } from "../protocol/record.ts";
 import { parseRuleBody, type Rule, type RuleEffect, type RuleLevel, type RuleSet, ruleDoubt } from "./rules.ts";
@@ -126,14 +127,9 @@ export type ListAddition = { path: readonly string[]; items: readonly unknown[] 
 
 /** Adds what is not there yet to lists of a settings file; gives how many items it added. Comments and everything else stay as they are. */
 export async function addToLists(settingsFile: string, additions: readonly ListAddition[], isDryRun = false): Promise<number> {
-  const file = await linkTarget(settingsFile);
-  const change = async () => {
-    const { parseDocument, isSeq } = await import("../platform/yaml.ts");
-    const { text = "", problem } = await readOddFile(file);
-    if (problem) throw new UserError(`${file} ${problem}; mend it, then do this again.`);
-    const document = parseDocument(text);
-    if (document.errors.length > 0) throw new UserError(`${file} does not parse; mend it, then do this again.`);
-    let added = 0;
+  const { isSeq } = await import("../platform/yaml.ts");
+  let added = 0;
+  const change = (document: Document) => {
     for (const { path, items } of additions) {
       for (const item of items) {
         const list = document.getIn(path);
@@ -143,10 +139,24 @@ export async function addToLists(settingsFile: string, additions: readonly ListA
         added += 1;
       }
     }
-    if (added > 0 && !isDryRun) await writeAtomic(file, document.toString(), { mode: await modeOf(file) });
-    return added;
+    return added > 0;
   };
-  return isDryRun ? change() : withLock(file, change);
+  await changeSettings(settingsFile, change, isDryRun);
+  return added;
+}
+
+/** `change` says whether it changed something. Comments and everything else stay as they are. */
+export async function changeSettings(settingsFile: string, change: (document: Document) => boolean, isDryRun = false): Promise<void> {
+  const file = await linkTarget(settingsFile);
+  const act = async () => {
+    const { parseDocument } = await import("../platform/yaml.ts");
+    const { text = "", problem } = await readOddFile(file);
+    if (problem) throw new UserError(`${file} ${problem}; mend it, then do this again.`);
+    const document = parseDocument(text);
+    if (document.errors.length > 0) throw new UserError(`${file} does not parse; mend it, then do this again.`);
+    if (change(document) && !isDryRun) await writeAtomic(file, document.toString(), { mode: await modeOf(file) });
+  };
+  await (isDryRun ? act() : withLock(file, act));
 }
 
 /** As it is; a new one is the owner's. */

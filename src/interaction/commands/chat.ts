@@ -33,6 +33,12 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
     askHuman: async (request, decision, signal) =>
       screen.askPermission(request, decision, await session.permissions.alwaysRule(request, decision), signal),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
+    elicit: async (...question) => {
+      const { formQuestions } = await import("../elicitation.ts");
+      return formQuestions({ ask: (text, signal) => screen.ask(text, signal), choose: (...choice) => screen.choose(...choice) })(
+        ...question,
+      );
+    },
     onProblem: (text) => screen.line(text),
     onRemembered: (text) => screen.dim(text),
   });

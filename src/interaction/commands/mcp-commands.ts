@@ -1,5 +1,6 @@
 import type { Argv } from "yargs";
 import { readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
+import { SCOPES } from "./mcp-scopes.ts";
 
 type Run = (command: Promise<number>) => Promise<void>;
 
@@ -41,7 +42,48 @@ export function mcpCommands(cli: Argv, run: Run): Argv {
           .option("protocol", { choices: ["auto", "legacy"] as const, describe: "How its revision is found" }),
       (args) => run(import("./mcp-test.ts").then(async ({ testServer }) => testServer(await here(), args.server, args, { write, say }))),
     )
-    .demandCommand(1, "Say what to do: list or test.");
+    .command(
+      "add <name> [target..]",
+      "Write a server down: a URL, or a program and its arguments behind --",
+      (builder) =>
+        builder
+          .positional("name", { type: "string", demandOption: true, describe: "What it is called here" })
+          .positional("target", { type: "string", array: true, default: [], describe: "URL, or program and arguments" })
+          .option("scope", { choices: SCOPES, default: "user" as const, describe: "The person's settings, or the project's .mcp.json" })
+          .option("env", {
+            type: "string",
+            array: true,
+            nargs: 1,
+            describe: "NAME=value for a program; '${NAME}' is filled in at its start",
+          })
+          .option("header", { type: "string", array: true, nargs: 1, describe: "'Name: value' for a URL" })
+          .option("transport", { choices: ["stdio", "http", "sse"] as const, describe: "Where it can't be told from the target" })
+          .option("required", { type: "boolean", describe: "The first request waits for it" })
+          .option("client-id", { type: "string", describe: "Of a client that is registered with it" }),
+      (args) =>
+        run(
+          import("./mcp-edit.ts").then(async ({ addServer }) =>
+            addServer(await here(), args.name, { ...args, target: [...args.target, ...behindDashes(args)] }, { write, say }),
+          ),
+        ),
+    )
+    .command(
+      "remove <name>",
+      "Take a server out of the settings",
+      (builder) =>
+        builder
+          .positional("name", { type: "string", demandOption: true })
+          .option("scope", { choices: SCOPES, describe: "Only there; otherwise the first that has it" }),
+      (args) =>
+        run(import("./mcp-edit.ts").then(async ({ removeServer }) => removeServer(await here(), args.name, args.scope, { write, say }))),
+    )
+    .demandCommand(1, "Say what to do: list, test, add or remove.");
+}
+
+/** What stands behind `--` belongs to the program, whatever it looks like. */
+function behindDashes(args: Record<string, unknown>): string[] {
+  const rest = args["--"];
+  return Array.isArray(rest) ? rest.map(String) : [];
 }
 
 function options<Options>(builder: Argv<Options>) {

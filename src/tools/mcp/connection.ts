@@ -39,6 +39,9 @@ export type SignIn = {
   finish?: (exchange: () => Promise<void>) => Promise<void>;
 };
 
+/** A form of a server, put to the person. */
+export type ServerQuestion = (server: string, request: ElicitRequestFormParams, signal: AbortSignal) => Promise<ElicitResult>;
+
 export type ServerSurroundings = {
   cwd: string;
   env: NodeJS.ProcessEnv;
@@ -50,7 +53,7 @@ export type ServerSurroundings = {
   /** Folders that the agent works in. */
   roots?: readonly string[];
   /** Puts a server's questions to the person; without it they are declined. */
-  elicit?: (server: string, request: ElicitRequestFormParams, signal: AbortSignal) => Promise<ElicitResult>;
+  elicit?: ServerQuestion;
   signIn?: (url: URL, config: HttpServerConfig) => Promise<SignIn | undefined>;
   protocol?: "auto" | "legacy";
 };

@@ -35,7 +35,7 @@ export async function expandMcpPrompt(
   const { server, prompt } = found;
   const input = argumentsOf(prompt, argument);
   const missing = (prompt.arguments ?? []).filter((one) => one.required && input[one.name] === undefined).map((one) => one.name);
-  if (missing.length > 0) throw new UserError(`/${name} needs ${missing.join(", ")}.`);
+  if (missing.length > 0) throw new UserError(`it needs ${missing.join(", ")}.`);
   const { messages } = await server.prompt(prompt.name, input, { signal });
   return messages.map(({ role, content }) => {
     const block = contentBlock(content, maskSecrets);
