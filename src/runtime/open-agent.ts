@@ -17,11 +17,11 @@ import { secretMasker } from "../safety/secrets.ts";
 import type { BashOptions } from "../tools/bash/bash-options.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
+import type { AgentHooksRequest } from "./agent-hooks.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { AgentTools } from "./agent-tools.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
-import type { AgentHooksRequest } from "./hooks-of-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
@@ -140,7 +140,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     readable: [spillFolder, surroundings.projectRoot],
     keepsPolicy: !request.isMerging,
   }));
-  const hooks = request.hooks && (await import("./hooks-of-agent.ts")).hooksOfAgent(request.hooks, { request, shell, note: tell });
+  const hooks = request.hooks && new (await import("./agent-hooks.ts")).AgentHooks(request.hooks, { request, shell, note: tell });
   const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     session: id,
@@ -200,7 +200,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       client,
       id: one.model,
       maxTokens: one.maxOutputTokens,
-      compactor: hooks ? hooks.own.around(compactor) : compactor,
+      compactor: hooks ? hooks.around(compactor) : compactor,
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
   };
@@ -233,7 +233,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
         memory.wentBack();
         request.onRewind?.();
       },
-      hooks: hooks?.own,
+      hooks,
       shell,
       authorize: permissions.authorize,
       session,
@@ -257,7 +257,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     checkpoints,
     tools,
     permissions,
-    fireHook: hooks?.own.fire,
+    fireHook: hooks?.fire,
     memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,

@@ -35,6 +35,8 @@ export type SessionOptions = {
   /** Puts a server's questions to the person; they are declined without it. */
   elicit?: McpOptions["elicit"];
   onProblem?: OnProblem;
+  /** Of the whole session: hooks of its start are not waited for any more. */
+  interrupt?: AbortSignal;
   /** Memories are taken from the conversation, unless the settings say otherwise; told what was remembered. */
   onRemembered?: (text: string) => void;
 };
@@ -88,7 +90,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
     return said?.block ?? said?.halt;
   };
-  const askUser = hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
+  // Where nobody can be asked, nobody is waited for.
+  const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   const opened: OpenedAgent = await openAgent(surroundings, {
     name: MAIN_AGENT,
     root,
@@ -115,7 +118,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     preserve: async () => [...planMode.now(mode), ...(servers?.all() ?? [])],
     isUndoable: true,
-    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT } } : {}),
+    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT, interrupt: options.interrupt } } : {}),
     ...(mcp ? { scope: { foreignTools: mcp.foreignTools } } : {}),
     askHuman: options.askHuman,
     onProblem: options.onProblem,

@@ -10,7 +10,7 @@ import type { Surroundings } from "./surroundings.ts";
 
 const DEFINITIONS = ["agents", "skills", "commands"];
 /** Front matter by which a definition gets tools or runs something; what only has words needs no trust. */
-const BEARS_TOOLS = /^(?:allowed[-_]?tools|tools|permission[-_]?mode|hooks|mcp[-_]?servers)\s*:/im;
+const BEARS_TOOLS = ["allowed-tools", "tools", "permission-mode", "hooks", "mcp-servers"];
 const MAX_DEFINITIONS = 500;
 
 /**
@@ -81,15 +81,20 @@ async function definitionItems(projectRoot: string): Promise<string[]> {
   const folder = join(projectRoot, ".roocode");
   const there = new Set(await namesIn(folder));
   const items: string[] = [];
-  for (const kind of DEFINITIONS.filter((name) => there.has(name))) {
+  const kinds = DEFINITIONS.filter((name) => there.has(name));
+  if (kinds.length === 0) return [];
+  const { fieldOf, readFrontMatter } = await import("../platform/front-matter.ts");
+  for (const kind of kinds) {
     const files = (await namesIn(join(folder, kind), true)).filter((name) => name.endsWith(".md")).sort();
     for (const name of files.slice(0, MAX_DEFINITIONS)) {
       const { text = "" } = await readOddFile(join(folder, kind, name));
-      const head = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1] ?? "";
-      if (!BEARS_TOOLS.test(head)) continue;
+      // By the reader that will use it: what that finds in an odd place must not be overlooked here.
+      const matter = readFrontMatter(text);
+      const bearing = "refusal" in matter ? [] : BEARS_TOOLS.flatMap((field) => fieldOf(matter, field) ?? []);
+      if (bearing.length === 0) continue;
       const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
-      const lines = head.split(/\r?\n/).filter((line) => BEARS_TOOLS.test(line));
-      items.push(`${kind.slice(0, -1)} ${name}: ${lines.join("; ")} (${hash})`);
+      const shownFields = bearing.map(({ name: field, source }) => `${field}: ${source.replaceAll(/\s+/g, " ").trim()}`);
+      items.push(`${kind.slice(0, -1)} ${name}: ${shownFields.join("; ")} (${hash})`);
     }
     if (files.length > MAX_DEFINITIONS)
       items.push(`${files.length} files in .roocode/${kind}: ${files.length - MAX_DEFINITIONS} are not listed`);

@@ -42,6 +42,7 @@ test("all that a project brings which can run or loosen is named whole; words al
     ".mcp.json": JSON.stringify({ mcpServers: { db: { command: "sh", args: ["-c", "echo a b"], env: { K: "v" } } } }),
     ".roocode/skills/fmt/SKILL.md": "---\nname: fmt\nallowedTools: [ReadFile]\n---\nFormat.\n",
     ".roocode/agents/plain.md": "---\nname: plain\n---\ntools: none of them\n",
+    ".roocode/agents/odd.md": '\uFEFF\n\n---  \n"tools": [Bash]\n---\nHidden.\n',
   });
   const { items, isTrusted } = await made.rules();
   expect(isTrusted).toBe(false);
@@ -52,6 +53,7 @@ test("all that a project brings which can run or loosen is named whole; words al
     'server db: sh -c "echo a b" {"env":{"K":"v"}}',
     "allow Bash(make)",
     "team.check npm test",
+    "agent odd.md: tools: [Bash] (hash)",
     "skill fmt/SKILL.md: allowedTools: [ReadFile] (hash)",
   ]);
   await using silent = await project({ ".roocode/config.yaml": "permissions: {deny: ['Bash(rm *)']}\n", ".mcp.json": "{" });

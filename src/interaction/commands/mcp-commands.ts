@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
+import { surroundingsHere } from "../surroundings-here.ts";
 import { SCOPES } from "./mcp-scopes.ts";
 
 type Run = (command: Promise<number>) => Promise<void>;
@@ -14,17 +14,12 @@ export const MCP_CONFIG = {
 
 const write = (text: string) => void process.stdout.write(text);
 const say = (text: string) => void process.stderr.write(`${text}\n`);
-async function here(): Promise<Surroundings> {
-  const surroundings = await readSurroundings(process.cwd(), process.env, {});
-  for (const warning of surroundings.warnings) process.stderr.write(`${warning}\n`);
-  return surroundings;
-}
 
 /** `roocode mcp …`. */
 export function mcpCommands(cli: Argv, run: Run): Argv {
   return cli
     .command("list", "Servers that are configured; starts none", options, (args) =>
-      run(import("./mcp.ts").then(async ({ listServers }) => listServers(await here(), args, write))),
+      run(import("./mcp.ts").then(async ({ listServers }) => listServers(await surroundingsHere(), args, write))),
     )
     .command(
       "test <server>",
@@ -40,7 +35,10 @@ export function mcpCommands(cli: Argv, run: Run): Argv {
           .option("client-secret", { type: "string", describe: "Of the same" })
           .option("client-metadata-url", { type: "string", describe: "Where this client is described" })
           .option("protocol", { choices: ["auto", "legacy"] as const, describe: "How its revision is found" }),
-      (args) => run(import("./mcp-test.ts").then(async ({ testServer }) => testServer(await here(), args.server, args, { write, say }))),
+      (args) =>
+        run(
+          import("./mcp-test.ts").then(async ({ testServer }) => testServer(await surroundingsHere(), args.server, args, { write, say })),
+        ),
     )
     .command(
       "add <name> [target..]",
@@ -63,7 +61,7 @@ export function mcpCommands(cli: Argv, run: Run): Argv {
       (args) =>
         run(
           import("./mcp-edit.ts").then(async ({ addServer }) =>
-            addServer(await here(), args.name, { ...args, target: [...args.target, ...behindDashes(args)] }, { write, say }),
+            addServer(await surroundingsHere(), args.name, { ...args, target: [...args.target, ...behindDashes(args)] }, { write, say }),
           ),
         ),
     )
@@ -75,7 +73,11 @@ export function mcpCommands(cli: Argv, run: Run): Argv {
           .positional("name", { type: "string", demandOption: true })
           .option("scope", { choices: SCOPES, describe: "Only there; otherwise the first that has it" }),
       (args) =>
-        run(import("./mcp-edit.ts").then(async ({ removeServer }) => removeServer(await here(), args.name, args.scope, { write, say }))),
+        run(
+          import("./mcp-edit.ts").then(async ({ removeServer }) =>
+            removeServer(await surroundingsHere(), args.name, args.scope, { write, say }),
+          ),
+        ),
     )
     .demandCommand(1, "Say what to do: list, test, add or remove.");
 }

@@ -1,10 +1,10 @@
 import { readOddFile, writeAtomic } from "../../platform/files.ts";
 import { withLock } from "../../platform/lock.ts";
 import { projectPaths } from "../../platform/paths.ts";
+import { changeYaml } from "../../platform/yaml-file.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { isRecord } from "../../protocol/record.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
-import { changeSettings } from "../../safety/rule-files.ts";
 import { maskSecrets } from "../../safety/secrets.ts";
 import { readServers } from "../../tools/mcp/schema.ts";
 import { SCOPES, type Scope } from "./mcp-scopes.ts";
@@ -100,7 +100,7 @@ async function changeServers(
   change: (servers: Record<string, unknown>) => Record<string, unknown> | undefined,
 ): Promise<void> {
   if (scope === "user") {
-    await changeSettings(file, (document) => {
+    await changeYaml(file, (document) => {
       const key = document.has("mcp_servers") ? "mcp_servers" : "mcpServers";
       const content: unknown = document.toJS();
       const before = isRecord(content) && isRecord(content[key]) ? content[key] : {};
