@@ -15,11 +15,14 @@ export type ToolLoading = {
   resolve(call: ToolUseBlock, signal: AbortSignal): Promise<ResolvedCall | undefined>;
 };
 
-/** A tool joins the array once it was found, or called by its name. */
-export function appendedTools(deferred: DeferredTools, addTools: AgentTools["add"]): ToolLoading {
+/**
+ * A tool joins the array once it was found, or called by its name. `isNative`: where the provider can, it is read where it was found
+ * and not at the head of the request.
+ */
+export function appendedTools(deferred: DeferredTools, addTools: AgentTools["add"], isNative: boolean): ToolLoading {
   const search = toolSearchTool(deferred, (tools) => {
-    addTools(tools);
-    return discovered(tools);
+    const found = addTools(tools, isNative);
+    return { ...discovered(tools), ...(isNative ? { found } : {}) };
   });
   return {
     tools: [search],

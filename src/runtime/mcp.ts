@@ -11,6 +11,9 @@ import type { SessionMcp } from "./agent-mcp.ts";
 import type { ProjectWish } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 
+/** Of the project, and not accepted by the person as it is now. */
+export type WaitingServer = { name: string; source: string };
+
 export type McpOptions = {
   configFiles: readonly string[];
   /** Told of a server that is not there, and that it is there again. */
@@ -31,7 +34,7 @@ export async function startMcp(surroundings: Surroundings, options: McpOptions):
     configured,
     surroundings: { ...serverSurroundings(surroundings), ...(options.elicit ? { elicit: options.elicit } : {}) },
     trustStore: surroundings.data.trust,
-    loading: surroundings.settings.toolLoading ?? "append",
+    loading: surroundings.settings.toolLoading ?? "native",
     onNotice: options.onNotice,
   });
   return { mcp, notes: problems };
@@ -41,15 +44,18 @@ export async function startMcp(surroundings: Surroundings, options: McpOptions):
  * Those of a trusted project, of the user's settings and of files given by the person; of two with one name the later counts, so
  * a project takes no name from the person's own.
  */
-export async function configuredServers(surroundings: Surroundings, configFiles: readonly string[]): Promise<ConfiguredServers> {
+export async function configuredServers(
+  surroundings: Surroundings,
+  configFiles: readonly string[],
+): Promise<ConfiguredServers & { waiting: WaitingServer[] }> {
   const { settings, data, cwd } = surroundings;
-  const { wished, problems } = await projectServers(surroundings);
-  if (wished.length === 0 && settings.mcpServers === undefined && configFiles.length === 0) return { servers: [], problems };
+  const { wished, waiting, problems } = await projectServers(surroundings);
+  if (wished.length === 0 && settings.mcpServers === undefined && configFiles.length === 0) return { servers: [], waiting, problems };
   const { readServers } = await import("../tools/mcp/schema.ts");
   const own = [...wished, { raw: settings.mcpServers, source: data.config }].map(({ raw, source }) => readServers(raw, source));
   const given = await Promise.all(configFiles.map((file) => readConfigFile(resolve(cwd, file), file, readServers)));
   const byName = new Map([...own.flatMap(({ servers }) => servers), ...given.flat()].map((server) => [server.name, server]));
-  return { servers: [...byName.values()], problems: [...problems, ...own.flatMap((each) => each.problems)] };
+  return { servers: [...byName.values()], waiting, problems: [...problems, ...own.flatMap((each) => each.problems)] };
 }
 
 export function serverSurroundings({ cwd, env, root, addDirs, data }: Surroundings): ServerSurroundings {
@@ -88,22 +94,27 @@ function parseJson(text: string, shown: string): unknown {
 }
 
 /** What a repository brings along would run as the person who opens it: a server starts once exactly that was accepted. */
-async function projectServers(surroundings: Surroundings): Promise<{ wished: ProjectWish["servers"]; problems: string[] }> {
+async function projectServers(
+  surroundings: Surroundings,
+): Promise<{ wished: ProjectWish["servers"]; waiting: WaitingServer[]; problems: string[] }> {
   const { projectRoot, projectWish } = surroundings;
   const { mcp } = projectPaths(projectRoot);
   const { text, problem } = await readOddFile(mcp);
-  if (problem !== undefined) return { wished: [], problems: [`${mcp} ${problem}; its servers are left out.`] };
-  if (text === undefined && projectWish.servers.length === 0) return { wished: [], problems: [] };
+  if (problem !== undefined) return { wished: [], waiting: [], problems: [`${mcp} ${problem}; its servers are left out.`] };
+  if (text === undefined && projectWish.servers.length === 0) return { wished: [], waiting: [], problems: [] };
   const shared = sharedServers(text, mcp);
   const [{ projectRules }, { serverItem }] = await Promise.all([import("./permissions.ts"), import("./project-items.ts")]);
   const { isTrusted, items } = await projectRules(surroundings);
-  if (!isTrusted) return { wished: [], problems: shared.problems };
-  const isAccepted = ([name, server]: [string, unknown]) => items.includes(serverItem(name, server));
-  const wished = [...shared.wished, ...projectWish.servers].map(({ raw, source }) => ({
-    raw: typeof raw === "object" && raw !== null ? Object.fromEntries(Object.entries(raw).filter(isAccepted)) : raw,
+  const isAccepted = ([name, server]: [string, unknown]) => isTrusted && items.includes(serverItem(name, server));
+  const all = [...shared.wished, ...projectWish.servers];
+  const waiting = all.flatMap(({ raw, source }) =>
+    isRecord(raw) ? Object.entries(raw).flatMap((entry) => (isAccepted(entry) ? [] : [{ name: entry[0], source }])) : [],
+  );
+  const wished = all.map(({ raw, source }) => ({
+    raw: isRecord(raw) ? Object.fromEntries(Object.entries(raw).filter(isAccepted)) : raw,
     source,
   }));
-  return { wished, problems: shared.problems };
+  return { wished: isTrusted ? wished : [], waiting, problems: shared.problems };
 }
 
 function sharedServers(text: string | undefined, path: string): { wished: ProjectWish["servers"]; problems: string[] } {

@@ -166,7 +166,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const mail = old?.loaded.mail ?? new Set<string>();
   const memory = agentMemory(surroundings, request.root, permissions.isTrusted);
   const web = { mayBePrivate: permissions.namesHost };
-  const addTools: AgentTools["add"] = (more) => tools.add(more);
+  const addTools: AgentTools["add"] = (...more) => tools.add(...more);
   const sentTool = (name: string) => tools.sent.find((spec) => spec.name === name);
   const tools: AgentTools = new AgentTools({
     tools: memory.watched(request.tools({ shell, bash, web, mail, mayShow: permissions.mayShow, addTools, sentTool })),
@@ -200,6 +200,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       client,
       id: one.model,
       maxTokens: one.maxOutputTokens,
+      hasVision: one.hasVision,
       compactor: hooks ? hooks.around(compactor) : compactor,
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };

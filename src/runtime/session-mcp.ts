@@ -48,7 +48,7 @@ export function openSessionMcp({ configured, surroundings, trustStore, loading, 
   };
 
   const agent: SessionMcp["agent"] = ({ addTools, sent }): AgentMcp => {
-    const ways = loading === "proxy" ? proxiedTools(deferred) : appendedTools(deferred, addTools);
+    const ways = loading === "proxy" ? proxiedTools(deferred) : appendedTools(deferred, addTools, loading === "native");
     const howTo = `Find them with ToolSearch before you ${loading === "proxy" ? "call them with UseTool" : "call them"}.`;
     const news = new McpNews({ servers, tools, sent, howTo });
     const direct = (server: McpServer): readonly Tool[] => (server.configured.config.deferred === false ? tools.of(server) : []);

@@ -134,7 +134,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .command("doctor", "Check this machine, the settings and the model's server; says how to mend each fault", doctorOptions, (args) =>
       run(import("./doctor.ts").then(({ doctorCommand }) => doctorCommand({ ...args, ...globalFlags(args) }))),
     )
-    .command("mcp", "MCP servers: list, test, add, remove", (builder) => mcpCommands(builder, run))
+    .command("mcp", "MCP servers: list, test, add, remove", (builder) => mcpCommands(builder, run, behind))
     .command("hooks", "Hooks: list what is configured, try an event", (builder) => hooksCommands(builder, run))
     .command("import", "Take over what another program was configured with", (builder) => importCommands(builder, run))
     .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>

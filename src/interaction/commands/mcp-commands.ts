@@ -15,8 +15,8 @@ export const MCP_CONFIG = {
 const write = (text: string) => void process.stdout.write(text);
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
-/** `roocode mcp …`. */
-export function mcpCommands(cli: Argv, run: Run): Argv {
+/** `roocode mcp …`. What stands behind `--` belongs to the program that is added, whatever it looks like. */
+export function mcpCommands(cli: Argv, run: Run, behind: readonly string[]): Argv {
   return cli
     .command("list", "Servers that are configured; starts none", options, (args) =>
       run(import("./mcp.ts").then(async ({ listServers }) => listServers(await surroundingsHere(), args, write))),
@@ -47,21 +47,31 @@ export function mcpCommands(cli: Argv, run: Run): Argv {
         builder
           .positional("name", { type: "string", demandOption: true, describe: "What it is called here" })
           .positional("target", { type: "string", array: true, default: [], describe: "URL, or program and arguments" })
-          .option("scope", { choices: SCOPES, default: "user" as const, describe: "The person's settings, or the project's .mcp.json" })
+          .option("scope", {
+            choices: SCOPES,
+            default: "user" as const,
+            alias: "s",
+            describe: "Your settings, yours for this project, or the project's .mcp.json",
+          })
           .option("env", {
             type: "string",
+            alias: "e",
             array: true,
             nargs: 1,
             describe: "NAME=value for a program; '${NAME}' is filled in at its start",
           })
-          .option("header", { type: "string", array: true, nargs: 1, describe: "'Name: value' for a URL" })
-          .option("transport", { choices: ["stdio", "http", "sse"] as const, describe: "Where it can't be told from the target" })
+          .option("header", { type: "string", alias: "H", array: true, nargs: 1, describe: "'Name: value' for a URL" })
+          .option("transport", {
+            choices: ["stdio", "http", "sse"] as const,
+            alias: "t",
+            describe: "Where it can't be told from the target",
+          })
           .option("required", { type: "boolean", describe: "The first request waits for it" })
           .option("client-id", { type: "string", describe: "Of a client that is registered with it" }),
       (args) =>
         run(
           import("./mcp-edit.ts").then(async ({ addServer }) =>
-            addServer(await surroundingsHere(), args.name, { ...args, target: [...args.target, ...behindDashes(args)] }, { write, say }),
+            addServer(await surroundingsHere(), args.name, { ...args, target: [...args.target, ...behind] }, { write, say }),
           ),
         ),
     )
@@ -71,7 +81,7 @@ export function mcpCommands(cli: Argv, run: Run): Argv {
       (builder) =>
         builder
           .positional("name", { type: "string", demandOption: true })
-          .option("scope", { choices: SCOPES, describe: "Only there; otherwise the first that has it" }),
+          .option("scope", { choices: SCOPES, alias: "s", describe: "Only there; otherwise the first that has it" }),
       (args) =>
         run(
           import("./mcp-edit.ts").then(async ({ removeServer }) =>
@@ -80,12 +90,6 @@ export function mcpCommands(cli: Argv, run: Run): Argv {
         ),
     )
     .demandCommand(1, "Say what to do: list, test, add or remove.");
-}
-
-/** What stands behind `--` belongs to the program, whatever it looks like. */
-function behindDashes(args: Record<string, unknown>): string[] {
-  const rest = args["--"];
-  return Array.isArray(rest) ? rest.map(String) : [];
 }
 
 function options<Options>(builder: Argv<Options>) {

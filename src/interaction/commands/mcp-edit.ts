@@ -1,4 +1,5 @@
 import { readOddFile, writeAtomic } from "../../platform/files.ts";
+import { keepOutOfGit } from "../../platform/git-exclude.ts";
 import { withLock } from "../../platform/lock.ts";
 import { projectPaths } from "../../platform/paths.ts";
 import { changeYaml } from "../../platform/yaml-file.ts";
@@ -19,20 +20,34 @@ export type AddOptions = {
   required?: boolean | undefined;
   clientId?: string | undefined;
 };
+/** What needs no quotes in a shell and reads well in mcp__name__tool. */
+const NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
 type Output = { write: (text: string) => void; say: (text: string) => void };
 
 /** Writes a server down as it was given: `${NAME}` stays what it is, and is filled in when the server starts. */
 export async function addServer(surroundings: Surroundings, name: string, options: AddOptions, { write, say }: Output): Promise<number> {
+  if (!NAME.test(name))
+    throw new UserError(`A server is called by letters, digits, ".", "_" and "-", at most 64 of them, not "${name.slice(0, 80)}".`);
   const server = serverOf(name, options);
   const { problems } = readServers({ [name]: server }, "command line");
   if (problems[0] !== undefined) throw new UserError(problems[0]);
   const file = fileOf(surroundings, options.scope);
-  await changeServers(file, options.scope, (servers) => ({ ...servers, [name]: server }));
-  write(`Wrote the MCP server "${name}" to ${file}. Try it with: roocode mcp test ${name}\n`);
+  await changeServers(file, options.scope, (servers) => {
+    if (Object.hasOwn(servers, name))
+      throw new UserError(
+        `${file} has an MCP server "${name}" already. To replace it: roocode mcp remove ${name} --scope ${options.scope}`,
+      );
+    return { ...servers, [name]: server };
+  });
+  if (options.scope === "local") await keepOutOfGit(file);
+  const next = options.scope === "user" ? ` Try it with: roocode mcp test ${name}` : "";
+  write(`Wrote the MCP server "${name}" to ${file}.${next}\n`);
   const texts = [...(options.env ?? []), ...(options.header ?? []), ...options.target];
   if (texts.some((text) => maskSecrets(text) !== text))
     say(`It holds what looks like a key. Put it into an environment variable and write it as '\${NAME}' instead.`);
-  if (options.scope === "project") say("A project's servers start once the person has accepted them; roocode asks the next time.");
+  if (options.scope !== "user")
+    say("A server of a project starts once you have accepted it; roocode asks when it starts here the next time.");
   return 0;
 }
 
@@ -90,7 +105,8 @@ function pairs(texts: readonly string[], divider: string, form: string): Record<
 }
 
 function fileOf({ data, projectRoot }: Surroundings, scope: Scope): string {
-  return scope === "user" ? data.config : projectPaths(projectRoot).mcp;
+  const { mcp, localConfig } = projectPaths(projectRoot);
+  return { user: data.config, local: localConfig, project: mcp }[scope];
 }
 
 /** `change` gives undefined where nothing is to be written. */
@@ -99,7 +115,7 @@ async function changeServers(
   scope: Scope,
   change: (servers: Record<string, unknown>) => Record<string, unknown> | undefined,
 ): Promise<void> {
-  if (scope === "user") {
+  if (scope !== "project") {
     await changeYaml(file, (document) => {
       const key = document.has("mcp_servers") ? "mcp_servers" : "mcpServers";
       const content: unknown = document.toJS();

@@ -171,7 +171,7 @@ async function findServer(
   wanted: string,
   { mcpConfig = [] }: TestOptions,
 ): Promise<{ server: ConfiguredServer; others: string[]; isNamed: boolean }> {
-  const { servers, problems } = await configuredServers(surroundings, mcpConfig);
+  const { servers, waiting, problems } = await configuredServers(surroundings, mcpConfig);
   const names = servers.map((server) => server.name);
   const server = servers.find(({ name }) => name === wanted);
   if (server) return { server, others: names.filter((name) => name !== wanted), isNamed: true };
@@ -179,6 +179,11 @@ async function findServer(
     const { host } = new URL(wanted);
     return { server: { name: host, config: { url: wanted, headers: {} }, source: "command line" }, others: names, isNamed: false };
   }
+  const unaccepted = waiting.find(({ name }) => name === wanted);
+  if (unaccepted)
+    throw new UserError(
+      `The MCP server "${wanted}" of ${unaccepted.source} is not accepted yet: start roocode here and accept it, or give the file by --mcp-config.`,
+    );
   const others = names.length > 0 ? `Servers: ${names.join(", ")}.` : "None is configured.";
   throw new UserError([`There is no MCP server "${wanted}". ${others}`, ...problems].join(" "));
 }

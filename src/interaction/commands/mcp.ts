@@ -8,15 +8,16 @@ type Options = { json: boolean; mcpConfig?: readonly string[] | undefined };
 
 /** Exit code 1 when one is written wrongly. */
 export async function listServers(surroundings: Surroundings, { json, mcpConfig = [] }: Options, write: Output): Promise<number> {
-  const { servers, problems } = await configuredServers(surroundings, mcpConfig);
+  const { servers, waiting, problems } = await configuredServers(surroundings, mcpConfig);
   // What is in `env` and `headers` is often a secret.
   const shown = servers.map(({ name, source, config }) => ({ name, ...target(config), source }));
-  if (json) write(`${JSON.stringify({ servers: shown, problems })}\n`);
+  if (json) write(`${JSON.stringify({ servers: shown, waiting, problems })}\n`);
   else {
     for (const { name, type, target: to, source } of shown) write(`${name}  ${type}  ${to}  (${source})\n`);
+    for (const { name, source } of waiting) write(`${name}  not accepted yet: roocode asks when it starts here  (${source})\n`);
     for (const problem of problems) write(`${problem}\n`);
-    if (shown.length + problems.length === 0)
-      write(`No MCP servers. Put them under mcpServers in ${surroundings.data.config}, or give --mcp-config FILE.\n`);
+    if (shown.length + waiting.length + problems.length === 0)
+      write(`No MCP servers. Add one with: roocode mcp add NAME -- PROGRAM ARGUMENTS, or roocode mcp add NAME URL\n`);
   }
   return problems.length === 0 ? 0 : 1;
 }
