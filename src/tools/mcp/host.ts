@@ -1,10 +1,11 @@
 import type { ServerSurroundings } from "./connection.ts";
 import type { ConfiguredServer } from "./schema.ts";
 import { McpServer } from "./server.ts";
+import { StartGate } from "./start-gate.ts";
 
 export type HostEvents = { onNotice(text: string): void };
 
-/** All servers of this process, one client each. They start at once and beside each other; nobody waits for them here. */
+/** All servers of this process, one client each. They start in the background, beside each other; nobody waits for them here. */
 export class McpHost implements AsyncDisposable {
   readonly servers: readonly McpServer[];
   readonly #starts: Promise<void>[];
@@ -15,7 +16,8 @@ export class McpHost implements AsyncDisposable {
       for (const listener of this.#listeners) listener(server);
     };
     this.servers = configured.map((one) => new McpServer(one, surroundings, { onChange, onNotice: events.onNotice }));
-    this.#starts = this.servers.map((server) => server.start());
+    const gate = new StartGate();
+    this.#starts = this.servers.map((server) => start(server, gate));
   }
 
   /** Told whenever a server comes, goes or changes its lists. Gives a function that ends it. */
@@ -36,4 +38,12 @@ export class McpHost implements AsyncDisposable {
     this.#listeners.clear();
     await Promise.all(this.servers.map((server) => server[Symbol.asyncDispose]()));
   }
+}
+
+function start(server: McpServer, gate: StartGate): Promise<void> {
+  if ("url" in server.configured.config) return server.start();
+  const turn = gate.turn();
+  const started = server.start(turn);
+  void turn.then(() => gate.end(started));
+  return started;
 }

@@ -83,9 +83,9 @@ export class McpServer implements AsyncDisposable {
     return this.#problem?.needsSignIn ?? false;
   }
 
-  /** Resolves, and never rejects, once it is there or its first start has failed. */
-  async start(): Promise<void> {
-    await this.#connect().catch(() => undefined);
+  /** Begins when its turn comes. Resolves, and never rejects, once it is there or its first start has failed. */
+  async start(turn = Promise.resolve()): Promise<void> {
+    await this.#connect(turn).catch(() => undefined);
   }
 
   async call(tool: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
@@ -200,16 +200,17 @@ export class McpServer implements AsyncDisposable {
     return this.#live(signal);
   }
 
-  #connect(): Promise<void> {
+  #connect(turn?: Promise<void>): Promise<void> {
     if (this.#closing.signal.aborted)
       return Promise.reject(new Error(`the MCP server "${this.name}" is not running any more (${this.#connection?.ending() ?? "stopped"}`));
-    this.#connecting ??= this.#open().finally(() => {
+    this.#connecting ??= (turn ? turn.then(() => this.#open()) : this.#open()).finally(() => {
       this.#connecting = undefined;
     });
     return this.#connecting;
   }
 
   async #open(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
     const events = {
       onListChanged: (kind: ListKind) => this.#refresh(kind),
       onClosed: () => this.#lost(),

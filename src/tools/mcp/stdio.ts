@@ -28,6 +28,7 @@ export class StdioTransport implements Transport {
   readonly #buffer = new ReadBuffer({ maxBufferSize: MAX_ANSWER_BYTES });
   #child: ChildProcessWithoutNullStreams | undefined;
   #stderr = "";
+  #hasAnswered = false;
   #isClosed = false;
   #closing: Promise<void> | undefined;
 
@@ -78,7 +79,8 @@ export class StdioTransport implements Transport {
     const child = this.#child;
     if (child?.pid !== undefined) {
       const isThere = child.exitCode === null && child.signalCode === null;
-      const exited = isThere ? once(child, "exit").catch(() => undefined) : undefined;
+      // One that has not answered yet has nothing to put in order.
+      const exited = isThere && this.#hasAnswered ? once(child, "exit").catch(() => undefined) : undefined;
       child.stdin.end();
       if (exited) await Promise.race([exited, sleep(GRACE_MS, undefined, { ref: false })]);
       await stopTree(child.pid, GRACE_MS);
@@ -100,6 +102,7 @@ export class StdioTransport implements Transport {
       try {
         const message = this.#buffer.readMessage();
         isMore = message !== null;
+        this.#hasAnswered ||= isMore;
         if (message) this.onmessage?.(message);
       } catch (error) {
         // JSON that is no message; the next line may be one.
