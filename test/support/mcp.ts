@@ -9,10 +9,16 @@ import { type ConfiguredServer, readServers } from "../../src/tools/mcp/schema.t
 import type { McpServer } from "../../src/tools/mcp/server.ts";
 
 const MCP_SERVER = decodeURIComponent(new URL("mcp-server.mjs", import.meta.url).pathname);
+const ODD_SERVER = decodeURIComponent(new URL("mcp-odd-server.mjs", import.meta.url).pathname);
 
 /** The test's server with one of its faults, as a person would configure it. */
 export function stdioServer(kind = "good", more: Record<string, unknown> = {}) {
   return { command: process.execPath, args: [MCP_SERVER, kind], ...more };
+}
+
+/** One of the odd servers. */
+export function oddServer(kind: string, argument: string | number = "", more: Record<string, unknown> = {}) {
+  return { command: process.execPath, args: [ODD_SERVER, kind, String(argument)], ...more };
 }
 
 export function configured(servers: Record<string, unknown>): ConfiguredServer[] {

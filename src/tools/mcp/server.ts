@@ -19,6 +19,8 @@ import { errorText } from "./transports.ts";
 const CALL_MS = 600_000;
 /** Before each new start of one that ended or never came; after the last it is left alone until a call wants it. */
 const BACKOFF_MS = [1_000, 5_000, 15_000, 60_000];
+/** Changes of a list mostly come several at once. */
+const REFRESH_MS = 100;
 /** One that lived so long has not failed before. */
 const STABLE_MS = 60_000;
 
@@ -47,6 +49,8 @@ export class McpServer implements AsyncDisposable {
   #lists = NO_LISTS;
   #problem: ConnectError | undefined;
   #failures = 0;
+  #refreshing: Promise<void> = Promise.resolve();
+  readonly #stale = new Set<ListKind>();
   #connectedAt = 0;
   /** Whether its absence was said since it was last there. */
   #isReported = false;
@@ -260,11 +264,14 @@ export class McpServer implements AsyncDisposable {
     await this.#connect().catch(() => undefined);
   }
 
-  #refreshing: Promise<void> = Promise.resolve();
+  /** However many changes a server tells of, one question waits behind the one under way. */
   #refresh(kind: ListKind): void {
     const connection = this.#connection;
-    if (!connection) return;
+    if (!connection || this.#stale.has(kind)) return;
+    this.#stale.add(kind);
     this.#refreshing = this.#refreshing.then(async () => {
+      await sleep(REFRESH_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
+      this.#stale.delete(kind);
       // One that it then does not give stays as it was.
       const fresh = await connection.refresh(kind).catch(() => undefined);
       if (!fresh || this.#connection !== connection) return;
