@@ -1,9 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { stopTree } from "../../platform/process-tree.ts";
 import { MAX_ANSWER_BYTES, tooMuch } from "./limited-fetch.ts";
+import { LineBuffer } from "./line-buffer.ts";
 
 /** How long a server may take to end by itself once its input is closed, and again after TERM. */
 const GRACE_MS = 500;
@@ -25,7 +26,7 @@ export class StdioTransport implements Transport {
   /** Why the process is gone, once it is. */
   exit: string | undefined;
   readonly #server: StdioServer;
-  readonly #buffer = new ReadBuffer({ maxBufferSize: MAX_ANSWER_BYTES });
+  readonly #lines = new LineBuffer(MAX_ANSWER_BYTES);
   #child: ChildProcessWithoutNullStreams | undefined;
   #stderr = "";
   #hasAnswered = false;
@@ -46,7 +47,9 @@ export class StdioTransport implements Transport {
     this.#child = child;
     child.on("error", (error) => this.onerror?.(error));
     child.stdin.on("error", (error) => this.onerror?.(error));
-    child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+    child.stdout.on("data", (chunk: Buffer) => {
+      if (!this.#closing) this.#read(chunk);
+    });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_CHARACTERS);
     });
@@ -90,25 +93,20 @@ export class StdioTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
-    try {
-      this.#buffer.append(chunk);
-    } catch (error) {
-      // A line without end, or one that would fill the memory: what follows can't be told from it.
-      this.exit ??= tooMuch();
-      this.#report(error);
-      void this.close();
-    }
-    for (let isMore = true; isMore; ) {
+    for (const line of this.#lines.take(chunk)) {
       try {
-        const message = this.#buffer.readMessage();
-        isMore = message !== null;
-        this.#hasAnswered ||= isMore;
-        if (message) this.onmessage?.(message);
+        const message = deserializeMessage(line);
+        this.#hasAnswered = true;
+        this.onmessage?.(message);
       } catch (error) {
-        // JSON that is no message; the next line may be one.
+        // A word for people, or JSON that is no message; the next line may be one.
         this.#report(error);
       }
     }
+    if (!this.#lines.isOverfull) return;
+    this.exit ??= tooMuch();
+    this.#report(new Error(tooMuch()));
+    void this.close();
   }
 
   #report(error: unknown): void {
