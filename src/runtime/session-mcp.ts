@@ -11,6 +11,7 @@ import { resourceTools } from "../tools/mcp/resources.ts";
 import type { ConfiguredServer } from "../tools/mcp/schema.ts";
 import type { McpServer } from "../tools/mcp/server.ts";
 import type { AgentMcp, SessionMcp, ToolLoadingKind } from "./agent-mcp.ts";
+import type { AgentTools } from "./agent-tools.ts";
 import { appendedTools, proxiedTools } from "./deferred-tools.ts";
 import { foreignTools } from "./foreign-tools.ts";
 import { McpNews } from "./mcp-news.ts";
@@ -48,7 +49,13 @@ export function openSessionMcp({ configured, surroundings, trustStore, loading, 
   };
 
   const agent: SessionMcp["agent"] = ({ addTools, sent }): AgentMcp => {
-    const ways = loading === "proxy" ? proxiedTools(deferred) : appendedTools(deferred, addTools, loading === "native");
+    let isResultFull = false;
+    const add: AgentTools["add"] = (found, isDeferred) => {
+      const fresh = addTools(found, isDeferred);
+      isResultFull ||= isDeferred === true && fresh.length > 0;
+      return fresh;
+    };
+    const ways = loading === "proxy" ? proxiedTools(deferred) : appendedTools(deferred, add, loading === "native");
     const howTo = `Find them with ToolSearch before you ${loading === "proxy" ? "call them with UseTool" : "call them"}.`;
     const news = new McpNews({ servers, tools, sent, howTo });
     const direct = (server: McpServer): readonly Tool[] => (server.configured.config.deferred === false ? tools.of(server) : []);
@@ -59,7 +66,12 @@ export function openSessionMcp({ configured, surroundings, trustStore, loading, 
     return {
       tools: [...ways.tools, ...servers.flatMap(direct)],
       resolve: ways.resolve,
-      news: (history: readonly Message[]) => news.take(history),
+      news(history: readonly Message[]) {
+        // A result that names tools natively has no room for words; they are as good a round later.
+        if (!isResultFull) return news.take(history);
+        isResultFull = false;
+        return undefined;
+      },
       all: () => news.all(),
       wentBack: () => news.wentBack(),
       [Symbol.dispose]: () => void stop(),
