@@ -18,6 +18,8 @@ export type AgentMcp = ToolLoading &
 type AgentSide = { addTools: AgentTools["add"]; sent: (name: string) => ToolSpec | undefined };
 export type SessionMcp = AsyncDisposable & {
   agent(side: AgentSide): AgentMcp;
+  /** For an agent that begins: what there is now. */
+  reminder(): string | undefined;
   foreignTools: ForeignTools;
   status(): { name: string; status: "connected" | "pending" | "failed" | "needs-auth" }[];
   /** Resolves once the servers are there that the first request has to wait for, or have had their time. */

@@ -39,6 +39,8 @@ export type AgentParts = {
   overBudget?: LoopOptions["overBudget"];
   /** Of an agent whose steps can be undone; opened with the first call that may change files. */
   checkpoints?: (() => Promise<Checkpoints>) | undefined;
+  /** Of a sub-agent: the turn of the conversation whose checkpoints these are. */
+  checkpointTurn?: (() => number) | undefined;
   /** How many messages of the person the session holds. */
   turns?: number;
   onRewind?: () => void;
@@ -56,6 +58,8 @@ export type SessionAgent = Agent & {
   readonly history: readonly Message[];
   /** How many messages of the person there were. */
   readonly turns: number;
+  /** A run that answers the history as it stands: its last message is the user's. */
+  goOn(signal: AbortSignal): AsyncIterable<AgentEvent>;
   compact(focus: string | undefined, signal: AbortSignal): AsyncIterable<AgentEvent>;
   report(): ContextReport | undefined;
   useModel(model: ModelInUse): void;
@@ -76,6 +80,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   let { model } = parts;
   let turns = parts.turns ?? 0;
   let checkpoints: Checkpoints | undefined;
+  const checkpointTurn = parts.checkpointTurn ?? (() => turns);
   const base = {
     system: spec.system,
     toolSpecs: tools.sent,
@@ -97,7 +102,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
         // What a call does to the world must not outlive the record of it. A call that only looks need not wait for the disk.
         session.sync();
         checkpoints ??= await parts.checkpoints?.();
-        await checkpoints?.before(turns, kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []);
+        await checkpoints?.before(checkpointTurn(), kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []);
       },
       shrink: async (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) => {
         const shown = model.hasVision === false ? await withoutImages(parts.spillFolder, call, result) : result;
@@ -114,14 +119,16 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       await record(session, priced, history, isInput ? turns : undefined);
       // Beside the next model call: who changes files next waits for it.
       if (event.type === "round_end") {
-        void checkpoints?.after(turns);
+        void checkpoints?.after(checkpointTurn());
         parts.shell?.settle();
       }
       yield priced;
     }
     session.sync();
-    await checkpoints?.after(turns);
+    await checkpoints?.after(checkpointTurn());
   }
+
+  const inLoop = () => ({ model: model.client, modelId: model.id, maxTokens: model.maxTokens, compactor: model.compactor });
 
   return {
     history,
@@ -131,9 +138,12 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     run(given: AgentInput, signal: AbortSignal) {
       hooks?.begin();
       const input = told(given, news());
-      const { client, id, maxTokens, compactor } = model;
       turns += 1;
-      return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input);
+      return kept(runLoop({ ...base, ...inLoop() }, input, signal), input);
+    },
+    goOn(signal) {
+      hooks?.begin();
+      return kept(runLoop({ ...base, ...inLoop() }, undefined, signal));
     },
     compact(focus, signal) {
       return kept(compactByHand(history, model, focus, signal));

@@ -1,24 +1,32 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
-import type { Pending } from "../protocol/agent.ts";
+import type { AgentEvent, AgentInput, Pending } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import type { UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
-import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
+import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import type { AgentMcp, SessionMcp } from "./agent-mcp.ts";
 import { openMemories } from "./agent-memory.ts";
+import { customAgents, customAgentsReminder } from "./agent-places.ts";
+import { agentsFolder } from "./agents-folder.ts";
+import type { AgentsHost } from "./agents-host.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type McpOptions, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
-import { PlanModeNotice } from "./plan-mode.ts";
+import type { Permissions } from "./permissions.ts";
+import { PlanMode } from "./plan-mode.ts";
+import { SessionAgents } from "./session-agents.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -30,10 +38,19 @@ export type SessionOptions = {
   mcpConfig?: readonly string[] | undefined;
   /** What the person typed since the last round. */
   steering?: () => string | undefined;
-  askHuman?: AskHuman;
+  /** The permissions are those of the agent that asks: the main one or a sub-agent. */
+  askHuman?: (permissions: Pick<Permissions, "alwaysRule">, ...question: Parameters<AskHuman>) => ReturnType<AskHuman>;
   askUser: AskUser;
   /** Puts a server's questions to the person; they are declined without it. */
   elicit?: McpOptions["elicit"];
+  /** Absent when nobody can approve a plan. */
+  approvePlan?: ApprovePlan;
+  /** Of a new session: it has no tools for code, only agents that have. */
+  isCoordinator?: boolean;
+  /** Steps of sub-agents, as they happen. */
+  onSubagentEvent?: AgentsHost["onEvent"];
+  /** A sub-agent in the background has ended: its result goes with the next request. */
+  onNews?: () => void;
   onProblem?: OnProblem;
   /** Of the whole session: hooks of its start are not waited for any more. */
   interrupt?: AbortSignal;
@@ -54,6 +71,9 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   jobs: Pick<ShellState, "jobs" | "stopJob">;
   /** Absent without a server. */
   mcp: SessionMcp | undefined;
+  subagents: Pick<SessionAgents, "running" | "hasNews" | "news" | "toBackground">;
+  /** A run that is over when what it started in the background is. */
+  runToEnd(input: AgentInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
@@ -67,6 +87,7 @@ export class PromptRefused extends UserError {}
 const MAIN_AGENT = "main";
 /** Beyond what a server may take: nothing here may wait for ever. */
 const MAX_WAIT_MS = 60_000;
+const COORDINATOR = "coordinator";
 
 /** A plain session of the main agent in this folder, new or gone on with. */
 export async function openSession(surroundings: Surroundings, options: SessionOptions): Promise<OpenedSession> {
@@ -75,8 +96,24 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const old = options.resume === undefined ? undefined : await findOld(folder, options.resume);
   const id = old?.id ?? randomUUID();
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
+  const isCoordinator = old ? old.agent === COORDINATOR : options.isCoordinator === true;
+  if (old && options.isCoordinator && !isCoordinator)
+    throw new UserError(`The session ${old.id} began without --coordinator, and a session keeps its tools. Start a new one with it.`);
+  const sessionPath = join(folder, `${id}.jsonl`);
+  const planFile = join(folder, `${id}.plan.md`);
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
-  const planMode = new PlanModeNotice();
+  let isPlanningKept = false;
+  const setMode = (next: PermissionMode) => {
+    mode = next;
+    keepPlanning();
+  };
+  /** A session that goes on later plans on; no other mode is taken along. */
+  const keepPlanning = () => {
+    if ((mode === "plan") === isPlanningKept) return;
+    isPlanningKept = !isPlanningKept;
+    opened.session.write({ type: "mode", at: new Date().toISOString(), mode });
+  };
+  const planMode = new PlanMode({ file: planFile, mode: () => mode, setMode, approve: options.approvePlan ?? (async () => undefined) });
   const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
   const { mcp, notes: mcpNotes } = await startMcp(surroundings, {
     configFiles: options.mcpConfig ?? [],
@@ -92,40 +129,94 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   };
   // Where nobody can be asked, nobody is waited for.
   const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
+  const { askHuman } = options;
+  const asking =
+    askHuman &&
+    ((permissions: () => Permissions): AskHuman =>
+      (...question) =>
+        askHuman(permissions(), ...question));
+  const scope = { planFile, ...(mcp ? { foreignTools: mcp.foreignTools } : {}) };
+  const toolSettings = settings.tools ?? {};
+  const agents = new SessionAgents({
+    surroundings,
+    folder: agentsFolder(sessionPath),
+    root,
+    cwd: () => opened.shell.cwd,
+    mode: () => mode,
+    parent: () => opened,
+    tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
+      const own = mcp?.agent({ addTools, sent: sentTool });
+      // It may end long before the servers do.
+      own?.[Symbol.dispose]();
+      const work = workTools({ web, shell, bash, mayShow, askUser: async () => undefined, settings: toolSettings });
+      return { tools: [...work, ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
+    },
+    toolReminder: () => mcp?.reminder(),
+    isCoordinator,
+    isSynchronous: false,
+    autoBackgroundMs: getAutoBackgroundMs(surroundings.env),
+    scope,
+    askHuman: asking,
+    checkpoints: { open: () => opened.checkpoints(), turn: () => opened.agent.turns },
+    onEvent: options.onSubagentEvent,
+    onNews: () => options.onNews?.(),
+    onNote: note,
+    hooks,
+  });
+  const role = isCoordinator ? await (await import("./built-in-agent.ts")).builtInPrompt("session-coordinator") : undefined;
   const opened: OpenedAgent = await openAgent(surroundings, {
-    name: MAIN_AGENT,
+    name: isCoordinator ? COORDINATOR : MAIN_AGENT,
     root,
     cwd,
     mode: () => mode,
     maxTurns: options.maxTurns,
     sessionId: id,
-    sessionPath: join(folder, `${id}.jsonl`),
-    system: systemPrompt,
+    sessionPath,
+    system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
+      const own = [...agents.tools(), planMode.tool()];
+      if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
       servers = mcp?.agent({ addTools, sent: sentTool });
-      return [...workTools({ web, shell, bash, mayShow, askUser, settings: settings.tools ?? {} }), ...(servers?.tools ?? [])];
+      const work = workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
+      return [...work, ...own, ...(servers?.tools ?? [])];
     },
     resolve: async (call, signal) => servers?.resolve(call, signal),
     onRewind: () => servers?.wentBack(),
     pending: async (): Promise<Pending | undefined> => {
       const steering = options.steering?.();
-      const reminder = servers?.news(opened.agent.history);
+      const reminder = [planMode.next(), servers?.news(opened.agent.history)].filter((one) => one !== undefined).join("\n");
       const refused = steering === undefined ? undefined : await refusal(steering);
       if (refused !== undefined) note(`A hook refused what you typed meanwhile: ${refused}`);
-      const words = refused === undefined ? steering : undefined;
-      if (words === undefined && reminder === undefined) return undefined;
-      return { reminder: reminder ?? "", mail: [], ...(words === undefined ? {} : { steering: words }) };
+      const said = steering === undefined || refused !== undefined ? {} : { steering };
+      return reminder === "" && said.steering === undefined ? undefined : { reminder, mail: [], ...said };
     },
-    preserve: async () => [...planMode.now(mode), ...(servers?.all() ?? [])],
+    preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes()), ...(servers?.all() ?? [])],
+    news: agents.news,
     isUndoable: true,
-    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT, interrupt: options.interrupt } } : {}),
-    ...(mcp ? { scope: { foreignTools: mcp.foreignTools } } : {}),
-    askHuman: options.askHuman,
+    ...(hooks ? { hooks: { hooks, agentType: isCoordinator ? COORDINATOR : MAIN_AGENT, interrupt: options.interrupt } } : {}),
+    scope,
+    askHuman: asking?.(() => opened.permissions),
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
     await Promise.all([mcp?.[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
+  if (opened.wasPlanning) isPlanningKept = true;
+  if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
+  await opened.start();
+  let toldTypes: string | undefined;
+  /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */
+  const newTypes = async (): Promise<string[]> => {
+    const [now] = await customTypes();
+    if (now === undefined || now === toldTypes) return [];
+    toldTypes = now;
+    return [now];
+  };
+  const customTypes = async (): Promise<string[]> => {
+    const found = await customAgents(surroundings, opened.permissions.isAccepted);
+    const text = found && customAgentsReminder(found);
+    return text === undefined ? [] : [text];
+  };
   // Behind what a session that began without servers sends already.
   if (servers) opened.tools.add(servers.tools);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
@@ -139,18 +230,18 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     id,
     surroundings,
     mode: () => mode,
-    setMode(next) {
-      mode = next;
-    },
+    setMode,
     model: () => model,
     useModel(name) {
       const next = opened.useModel(name);
       model = next.name;
       return next;
     },
-    toBackground: () => opened.shell.toBackground(),
+    toBackground: () => opened.shell.toBackground() + agents.toBackground(),
     jobs: opened.shell,
     mcp,
+    subagents: agents,
+    runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),
     memories: () => openMemories(surroundings),
     learner,
     notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcpNotes],
@@ -166,13 +257,17 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const names = news === undefined ? [] : [{ type: "text" as const, text: news }];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
-      const notice = planMode.next(mode);
-      const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...before, ...names, ...(prompt ?? [{ type: "text", text }]), ...resources, ...place, ...plan] };
+      keepPlanning();
+      const notice = planMode.next();
+      const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])];
+      const behind = reminders.map((reminder) => ({ type: "text" as const, text: reminder }));
+      return { role: "user", content: [...before, ...names, ...(prompt ?? [{ type: "text", text }]), ...resources, ...place, ...behind] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
       servers?.[Symbol.dispose]();
+      // What they have open is the session's.
+      await agents[Symbol.asyncDispose]();
       await Promise.all([opened[Symbol.asyncDispose](), mcp?.[Symbol.asyncDispose]()]);
       await hooks?.[Symbol.asyncDispose]();
     },

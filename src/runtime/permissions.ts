@@ -21,6 +21,10 @@ export type PermissionScope = {
   auditPath?: string;
   /** Of servers: an approval holds for them as they are. */
   foreignTools?: ForeignTools;
+  /** The session's plan: in plan mode it alone is written without a question. */
+  planFile?: string;
+  /** Of commands only those that provably look are allowed. */
+  onlyLooks?: boolean;
 };
 
 export type PermissionOptions = PermissionScope & {
@@ -50,6 +54,8 @@ export type Permissions = {
   writeAlways: (request: PermissionRequest, decision: PermissionDecision, root?: string) => Promise<void>;
   /** The person has accepted what the project brings. */
   isTrusted: boolean;
+  /** Whether this, as `projectItems` names it, was part of what was accepted. */
+  isAccepted: (item: string) => boolean;
   /** Folders beside the root that may be written to, by the settings and the flags. */
   addDirs: readonly string[];
   warnings: string[];
@@ -57,11 +63,15 @@ export type Permissions = {
 
 /** The five layers for one agent, with the rules of the primary checkout's three levels, read anew at each call. */
 export async function createPermissions(surroundings: Surroundings, options: PermissionOptions): Promise<Permissions> {
-  const { data, home, projectRoot } = surroundings;
+  const { data, home, projectRoot, repository } = surroundings;
   const { localConfig } = projectPaths(projectRoot);
-  const { rules, warnings, isTrusted, addDirs } = await projectRules(surroundings);
+  const { rules, warnings, isTrusted, items, addDirs } = await projectRules(surroundings);
   const narrowest = (request: PermissionRequest, decision: PermissionDecision, root = options.root) =>
     narrowestRules(request, decision, { root, home });
+  const addLocal = async (found: readonly string[]) => {
+    const write = () => addLocalRules(localConfig, found);
+    return repository ? write() : (await import("../safety/own-files.ts")).writeOwn(data.trust, localConfig, write);
+  };
   const context = {
     root: options.root,
     cwd: options.cwd,
@@ -75,6 +85,8 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     isTrusted,
     ...(options.granted ? { granted: options.granted } : {}),
     ...(options.team ? { team: options.team } : {}),
+    ...(options.planFile === undefined ? {} : { planFile: options.planFile }),
+    ...(options.onlyLooks ? { onlyLooks: true } : {}),
     isHeadless: options.askHuman === undefined,
     contains: options.contains,
   };
@@ -86,7 +98,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       beforeAsk: options.beforeAsk,
       ...(options.foreignTools ? { foreignTools: options.foreignTools } : {}),
       record: auditFile(options.auditPath ?? data.audit),
-      writeAlways: (found) => addLocalRules(localConfig, found),
+      writeAlways: addLocal,
     }),
     mayRead: async (path) => {
       const access = { kind: "read", subject: path, paths: [path] } as const;
@@ -104,7 +116,8 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       return found.length > 0 ? found.join(", ") : undefined;
     },
     isTrusted,
-    writeAlways: (request, decision, root) => addLocalRules(localConfig, narrowest(request, decision, root)),
+    isAccepted: (item) => isTrusted && items.includes(item),
+    writeAlways: (request, decision, root) => addLocal(narrowest(request, decision, root)),
     addDirs,
     warnings,
   };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { isErrno, readOddFile } from "../platform/files.ts";
 import { type GitProgram, programText } from "../platform/git-programs.ts";
 import { projectPaths } from "../platform/paths.ts";
@@ -8,7 +8,10 @@ import { isRecord } from "../protocol/record.ts";
 import type { RuleSet } from "../safety/rules.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-const DEFINITIONS = ["agents", "skills", "commands"];
+const DEFINITIONS = [
+  [".roocode", ["agents", "skills", "commands"]],
+  [".claude", ["agents"]],
+] as const;
 /** Front matter by which a definition gets tools or runs something; what only has words needs no trust. */
 const BEARS_TOOLS = ["allowed-tools", "tools", "permission-mode", "hooks", "mcp-servers"];
 const MAX_DEFINITIONS = 500;
@@ -78,28 +81,37 @@ async function sharedServers(projectRoot: string): Promise<string[]> {
 
 /** Agents, skills and commands with tools, each bound to the whole of its file. */
 async function definitionItems(projectRoot: string): Promise<string[]> {
-  const folder = join(projectRoot, ".roocode");
-  const there = new Set(await namesIn(folder));
   const items: string[] = [];
-  const kinds = DEFINITIONS.filter((name) => there.has(name));
-  if (kinds.length === 0) return [];
-  const { fieldOf, readFrontMatter } = await import("../platform/front-matter.ts");
-  for (const kind of kinds) {
-    const files = (await namesIn(join(folder, kind), true)).filter((name) => name.endsWith(".md")).sort();
-    for (const name of files.slice(0, MAX_DEFINITIONS)) {
-      const { text = "" } = await readOddFile(join(folder, kind, name));
-      // By the reader that will use it: what that finds in an odd place must not be overlooked here.
-      const matter = readFrontMatter(text);
-      const bearing = "refusal" in matter ? [] : BEARS_TOOLS.flatMap((field) => fieldOf(matter, field) ?? []);
-      if (bearing.length === 0) continue;
-      const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
-      const shownFields = bearing.map(({ name: field, source }) => `${field}: ${source.replaceAll(/\s+/g, " ").trim()}`);
-      items.push(`${kind.slice(0, -1)} ${name}: ${shownFields.join("; ")} (${hash})`);
+  for (const [name, kinds] of DEFINITIONS) {
+    const folder = join(projectRoot, name);
+    const there = new Set(await namesIn(folder));
+    for (const kind of kinds.filter((one) => there.has(one))) {
+      const files = (await namesIn(join(folder, kind), true)).filter((file) => file.endsWith(".md")).sort();
+      for (const file of files.slice(0, MAX_DEFINITIONS)) {
+        const path = join(folder, kind, file);
+        const { text = "" } = await readOddFile(path);
+        const item = await definitionItem(projectRoot, path, text);
+        if (item !== undefined) items.push(item);
+      }
+      if (files.length > MAX_DEFINITIONS)
+        items.push(`${files.length} files in ${name}/${kind}: ${files.length - MAX_DEFINITIONS} are not listed`);
     }
-    if (files.length > MAX_DEFINITIONS)
-      items.push(`${files.length} files in .roocode/${kind}: ${files.length - MAX_DEFINITIONS} are not listed`);
   }
   return items;
+}
+
+/** What one file of them brings that needs trust; undefined where it has only words. */
+export async function definitionItem(projectRoot: string, path: string, text: string): Promise<string | undefined> {
+  const { fieldOf, readFrontMatter } = await import("../platform/front-matter.ts");
+  // By the reader that will use it: what that finds in an odd place must not be overlooked here.
+  const matter = readFrontMatter(text);
+  const bearing = "refusal" in matter ? [] : BEARS_TOOLS.flatMap((field) => fieldOf(matter, field) ?? []);
+  if (bearing.length === 0) return undefined;
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
+  const shownFields = bearing.map(({ name, source }) => `${name}: ${source.replaceAll(/\s+/g, " ").trim()}`);
+  const [folder = "", kind = "", ...below] = relative(projectRoot, path).split(sep);
+  const name = [...(folder === ".roocode" ? [] : [folder, kind]), ...below].join("/");
+  return `${kind.slice(0, -1)} ${name}: ${shownFields.join("; ")} (${hash})`;
 }
 
 async function namesIn(folder: string, recursive = false): Promise<string[]> {

@@ -48,6 +48,8 @@ export function openSessionMcp({ configured, surroundings, trustStore, loading, 
     missing: (name) => whyMissing(name, tools),
   };
 
+  const howTo = `Find them with ToolSearch before you ${loading === "proxy" ? "call them with UseTool" : "call them"}.`;
+
   const agent: SessionMcp["agent"] = ({ addTools, sent }): AgentMcp => {
     let isResultFull = false;
     const add: AgentTools["add"] = (found, isDeferred) => {
@@ -56,7 +58,6 @@ export function openSessionMcp({ configured, surroundings, trustStore, loading, 
       return fresh;
     };
     const ways = loading === "proxy" ? proxiedTools(deferred) : appendedTools(deferred, add, loading === "native");
-    const howTo = `Find them with ToolSearch before you ${loading === "proxy" ? "call them with UseTool" : "call them"}.`;
     const news = new McpNews({ servers, tools, sent, howTo });
     const direct = (server: McpServer): readonly Tool[] => (server.configured.config.deferred === false ? tools.of(server) : []);
     const stop = host.onChange((server) => {
@@ -80,6 +81,7 @@ export function openSessionMcp({ configured, surroundings, trustStore, loading, 
 
   return {
     agent,
+    reminder: () => new McpNews({ servers, tools, sent: () => undefined, howTo }).take([]),
     foreignTools: foreignTools((name) => tools.find(name), trustStore),
     status: () => servers.map((server) => ({ name: server.name, status: statusOf(server) })),
     async ready(signal) {

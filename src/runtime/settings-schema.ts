@@ -80,4 +80,5 @@ export type Settings = Pick<
   | "sandbox"
   | "team"
   | "autoMemory"
+  | "enableVerificationAgent"
 >;

@@ -33,6 +33,8 @@ type AuthorizeContext = {
   rules: () => RuleSet | Promise<RuleSet>;
   isTrusted: boolean;
   planFile?: string;
+  /** Of commands only those that provably look are allowed, whatever rules and mode say. */
+  onlyLooks?: boolean;
   /** Rules that the system itself gives this agent, like `Bash(git merge --no-ff x)`. */
   granted?: readonly string[];
   team?: TeamPlace;
@@ -90,7 +92,8 @@ export function createAuthorize({
   const granted = grantedRules(context);
 
   return async (request, signal) => {
-    const byLayers = await besideSandbox(request, await decide(request, await decisionContext(context, granted, gitIsSafe)), context);
+    const ground = await decisionContext(context, granted, gitIsSafe);
+    const byLayers = (await notLooking(request, ground)) ?? (await besideSandbox(request, await decide(request, ground), context));
     const change = await foreignTools?.changeOf(request.tool);
     const decided = besideHooks(request, change ? (join([byLayers, changedTool(change)]) ?? byLayers) : byLayers);
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
@@ -99,6 +102,15 @@ export function createAuthorize({
     await record?.(auditLine(request, decided, final, { session, cwd: cwdOf(context), root, mode: mode() }, now()));
     return final;
   };
+
+  /** A denial of a command that does more than look, for an agent that may only look. */
+  async function notLooking(request: PermissionRequest, ground: DecisionContext): Promise<PermissionDecision | undefined> {
+    if (!context.onlyLooks || request.tool !== "Bash") return undefined;
+    const bare = await decide(request, { ...ground, mode: "default", rules: { rules: [], warnings: [] } });
+    if (bare.decision === "allow") return undefined;
+    const reason = `this agent may only look, and the command does not provably do no more than that (${bare.reason})`;
+    return { ...bare, decision: "deny", sticky: false, layer: "mode", reason };
+  }
 
   async function settle(
     { hook: _, ...request }: PermissionRequest,
@@ -182,6 +194,7 @@ async function decisionContext(
       extraRoots: context.extraRoots,
       readRoots: context.readRoots,
       team: context.team,
+      planFile: context.planFile,
       files: DISK,
     },
     mode: context.mode(),

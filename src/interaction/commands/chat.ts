@@ -1,6 +1,7 @@
 import { costText } from "../../runtime/cost-text.ts";
 import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
+import { Attention } from "../attention.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { PlainScreen } from "../plain.ts";
 import { runRepl } from "../repl.ts";
@@ -13,6 +14,8 @@ export type ChatArguments = GlobalFlags & {
   maxTurns: number;
   resume?: string | undefined;
   mcpConfig?: readonly string[] | undefined;
+  /** It starts in Coordinator Mode. */
+  isCoordinator?: boolean | undefined;
 };
 
 /** Bare `roocode`: a line REPL. The session stays resumable, however it ends. */
@@ -22,16 +25,16 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   if (args.prompt !== undefined) process.title = "roocode";
   await requireInput(args.prompt);
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
-  const surroundings = await offerLocal(await readSurroundings(process.cwd(), process.env, args));
-  await offerTrust(surroundings);
+  const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
   const queue = new SteeringQueue();
+  const attention = new Attention();
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume: args.resume,
     mcpConfig: args.mcpConfig,
     steering: () => queue.take(),
-    askHuman: async (request, decision, signal) =>
-      screen.askPermission(request, decision, await session.permissions.alwaysRule(request, decision), signal),
+    askHuman: async (permissions, request, decision, signal) =>
+      attention.ask(async () => screen.askPermission(request, decision, await permissions.alwaysRule(request, decision), signal)),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
     elicit: async (...question) => {
       const { formQuestions } = await import("../elicitation.ts");
@@ -39,12 +42,16 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
         ...question,
       );
     },
+    approvePlan: (plan, file, signal) => screen.askPlan(plan, file, signal),
+    ...(args.isCoordinator ? { isCoordinator: true } : {}),
+    onSubagentEvent: ({ label }, event) => screen.event(event, label),
+    onNews: () => attention.wake(),
     onProblem: (text) => screen.line(text),
     onRemembered: (text) => screen.dim(text),
   });
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
-  await runRepl(session, screen, queue, args.prompt);
+  await runRepl(session, screen, queue, attention, args.prompt);
   const goOn = session.session.unsaved === 0 ? `Go on later with: roocode --resume ${session.id}` : "The session could not be saved.";
   screen.dim(`${costText(session.spending)}. ${goOn}`);
   return 0;

@@ -8,6 +8,7 @@ const COMMANDS = new Set([
   "demo",
   "permissions",
   "mcp",
+  "agents",
   "sessions",
   "memory",
   "hooks",

@@ -5,7 +5,7 @@ import { type OpenedSession, openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { onLostReader, outliveOutput } from "../lost-output.ts";
 import { readPiped } from "../piped-input.ts";
-import { failedLine, type OutputFormat, type PrintOptions, printRun } from "../print.ts";
+import { failedLine, type OutputFormat, type PrintOptions, printRun, printSubagent } from "../print.ts";
 
 export type PrintArguments = GlobalFlags & {
   prompt: string | undefined;
@@ -15,6 +15,7 @@ export type PrintArguments = GlobalFlags & {
   maxTurns: number;
   resume?: string | undefined;
   mcpConfig?: readonly string[] | undefined;
+  isCoordinator?: boolean | undefined;
 };
 
 /** As a shell reports them. */
@@ -59,6 +60,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   output.onLost(() => interrupt.abort());
   const surroundings = await readSurroundings(process.cwd(), process.env, args);
   let open = 0;
+  let options: PrintOptions | undefined;
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume: args.resume,
@@ -69,10 +71,18 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
       open += 1;
       return undefined;
     },
+    approvePlan: async (_plan, file) => {
+      open += 1;
+      output.note(`A plan waits for your approval: ${file}`);
+      return undefined;
+    },
+    ...(args.isCoordinator ? { isCoordinator: true } : {}),
+    // What hooks of the start have done stands before the output begins.
+    onSubagentEvent: (agent, event) => options && printSubagent(event, agent, options),
   });
   onId(session.id);
   for (const text of session.notes) output.note(text);
-  const options: PrintOptions = {
+  const printing: PrintOptions = {
     format: args.outputFormat,
     sessionId: session.id,
     agent: "main",
@@ -87,13 +97,14 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     partial: args.includePartial ? new (await import("../partial-messages.ts")).PartialMessages(session.model()) : undefined,
     unsaved: () => session.session.unsaved,
   };
+  options = printing;
   const run = (message: UserMessage, isLater = false) => {
     open = 0;
-    return printRun(session.agent.run({ message }, interrupt.signal), { ...options, isLater });
+    return printRun(session.runToEnd({ message }, interrupt.signal), { ...printing, isLater });
   };
   // Without await the session would be closed before the run has ended.
   const code = args.isStreamInput
-    ? await (await import("./print-stream.ts")).printMessages(session, run, options, interrupt.signal)
+    ? await (await import("./print-stream.ts")).printMessages(session, run, printing, interrupt.signal)
     : await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output, interrupt.signal));
   return code === SIGNAL_CODES.SIGINT && signalled > 0 ? signalled : code;
 }

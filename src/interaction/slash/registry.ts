@@ -1,3 +1,4 @@
+import { agentsCommand } from "./agents.ts";
 import type { SlashCommand } from "./command.ts";
 import { compactCommand } from "./compact.ts";
 import { contextCommand } from "./context.ts";
@@ -29,6 +30,7 @@ const help: SlashCommand = {
 };
 
 const SLASH_COMMANDS: readonly SlashCommand[] = [
+  agentsCommand,
   compactCommand,
   contextCommand,
   costCommand,
