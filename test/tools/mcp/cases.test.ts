@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../../support/eventually.ts";
@@ -134,4 +136,16 @@ test("what is structured is told once, in the server's words where it has some",
   await using opened = await openTestServers({ demo: oddServer("structured") });
   expect(texts(await callTool(opened, "mcp__demo__both", {}))).toEqual(words("in words"));
   expect(texts(await callTool(opened, "mcp__demo__only", {}))).toEqual(words('{"n":1}'));
+});
+
+test("a server that wants a sign-in is one note that says how, and is marked so", async () => {
+  const door = createServer((_request, response) => response.writeHead(401, { "www-authenticate": "Bearer" }).end());
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  // A TCP server's address is never a string.
+  const { port } = door.address() as AddressInfo;
+  await using opened = await openTestServers({ locked: { url: `http://127.0.0.1:${port}/mcp` } });
+  expect(opened.notes).toEqual(['MCP server "locked" is not there: it wants you to sign in. Do it with: roocode mcp test locked']);
+  expect(opened.host.servers[0]?.needsSignIn).toBe(true);
+  door.closeAllConnections();
+  door.close();
 });
