@@ -15,6 +15,7 @@ import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
+import { FileState } from "../tools/file-state.ts";
 import type { AgentMcp, SessionMcp } from "./agent-mcp.ts";
 import { openMemories } from "./agent-memory.ts";
 import { customAgents, customAgentsReminder } from "./agent-places.ts";
@@ -137,6 +138,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
         askHuman(permissions(), ...question));
   const scope = { planFile, ...(mcp ? { foreignTools: mcp.foreignTools } : {}) };
   const toolSettings = settings.tools ?? {};
+  const read = new FileState();
   const agents = new SessionAgents({
     surroundings,
     folder: agentsFolder(sessionPath),
@@ -144,12 +146,13 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     cwd: () => opened.shell.cwd,
     mode: () => mode,
     parent: () => opened,
-    tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
+    files: read,
+    tools: ({ shell, bash, web, files, mayShow, addTools, sentTool }) => {
       const own = mcp?.agent({ addTools, sent: sentTool });
       // It may end long before the servers do.
       own?.[Symbol.dispose]();
-      const work = workTools({ web, shell, bash, mayShow, askUser: async () => undefined, settings: toolSettings });
-      return { tools: [...work, ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
+      const work = workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings: toolSettings });
+      return { tools: [...work, ...agents.taskTools(), ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
     },
     toolReminder: () => mcp?.reminder(),
     isCoordinator,
@@ -177,7 +180,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const own = [...agents.tools(), planMode.tool()];
       if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
       servers = mcp?.agent({ addTools, sent: sentTool });
-      const work = workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
+      const work = workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
       return [...work, ...own, ...(servers?.tools ?? [])];
     },
     resolve: async (call, signal) => servers?.resolve(call, signal),
@@ -203,6 +206,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   if (opened.wasPlanning) isPlanningKept = true;
   if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
+  const left = old ? await agents.goOn() : [];
   await opened.start();
   let toldTypes: string | undefined;
   /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */
@@ -237,14 +241,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       model = next.name;
       return next;
     },
-    toBackground: () => opened.shell.toBackground() + agents.toBackground(),
+    toBackground: () => opened.shell.toBackground(),
     jobs: opened.shell,
     mcp,
     subagents: agents,
     runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),
     memories: () => openMemories(surroundings),
     learner,
-    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcpNotes],
+    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...left, ...mcpNotes],
     async message(text, signal) {
       const refused = await refusal(text, signal);
       if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);

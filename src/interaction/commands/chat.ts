@@ -28,6 +28,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
   const queue = new SteeringQueue();
   const attention = new Attention();
+  let isOver = false;
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume: args.resume,
@@ -44,7 +45,8 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
     },
     approvePlan: (plan, file, signal) => screen.askPlan(plan, file, signal),
     ...(args.isCoordinator ? { isCoordinator: true } : {}),
-    onSubagentEvent: ({ label }, event) => screen.event(event, label),
+    // How the session's end ends them stands behind its last line.
+    onSubagentEvent: ({ label }, event) => isOver || screen.event(event, label),
     onNews: () => attention.wake(),
     onProblem: (text) => screen.line(text),
     onRemembered: (text) => screen.dim(text),
@@ -52,6 +54,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
   await runRepl(session, screen, queue, attention, args.prompt);
+  isOver = true;
   const goOn = session.session.unsaved === 0 ? `Go on later with: roocode --resume ${session.id}` : "The session could not be saved.";
   screen.dim(`${costText(session.spending)}. ${goOn}`);
   return 0;
