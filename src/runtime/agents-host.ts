@@ -26,7 +26,7 @@ export type AgentsHost = {
   /** All tools that a sub-agent may get, before the filters, and the way to those that join later. */
   tools: (parts: ToolParts & { files: FileState }) => { tools: readonly Tool[]; resolve?: AgentRequest["resolve"] };
   /** What its first message says of tools that can be searched for. */
-  toolReminder?: string | undefined;
+  toolReminder?: (() => string | undefined) | undefined;
   /** It has no code tools: who starts there without a type is no fork of it. */
   isCoordinator: boolean;
   /** Sub-agents run only while their caller waits. */

@@ -5,11 +5,11 @@ import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import { spill } from "../memory/spill.ts";
 import type { Agent, AgentEvent, AgentInput, AgentSpec, Pending } from "../protocol/agent.ts";
 import type { Compactor, ContextReport } from "../protocol/memory.ts";
-import type { AssistantMessage, Message } from "../protocol/message.ts";
+import type { AssistantMessage, Message, ToolUseBlock } from "../protocol/message.ts";
 import type { Prices, ToolSpec } from "../protocol/model.ts";
 import type { Authorize } from "../protocol/permission.ts";
 import type { Session } from "../protocol/session.ts";
-import type { Access } from "../protocol/tool.ts";
+import type { Access, ToolResult } from "../protocol/tool.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
 import { AgentTools } from "./agent-tools.ts";
 import { record } from "./record.ts";
@@ -20,6 +20,8 @@ export type ModelInUse = {
   client: LoopOptions["model"];
   id: string;
   maxTokens: number;
+  /** Unless it is false. */
+  hasVision?: boolean;
   compactor?: Compactor;
   /** By model id: a fallback model has its own. */
   pricesOf: (model: string) => Prices | undefined;
@@ -102,8 +104,10 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
         checkpoints ??= await parts.checkpoints?.();
         await checkpoints?.before(checkpointTurn(), kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []);
       },
-      shrink: (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) =>
-        spill(parts.spillFolder, call, result, maxCharacters),
+      shrink: async (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) => {
+        const shown = model.hasVision === false ? await withoutImages(parts.spillFolder, call, result) : result;
+        return spill(parts.spillFolder, call, shown, maxCharacters);
+      },
     },
   };
 
@@ -185,4 +189,10 @@ async function* compactByHand(
   const answer: AssistantMessage = { role: "assistant", provider: "", model: id, content: [{ type: "text", text: "I have the summary." }] };
   history.push(answer);
   yield { type: "message", message: answer };
+}
+
+async function withoutImages(folder: string, call: ToolUseBlock, result: ToolResult): Promise<ToolResult> {
+  if (result.content.every((block) => block.type === "text")) return result;
+  const { spillImages } = await import("../memory/spill-images.ts");
+  return spillImages(folder, call, result);
 }

@@ -5,7 +5,7 @@ import { systemPrompt } from "../engine/system-prompt.ts";
 import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
-import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
+import type { AgentEvent, AgentInput, Pending } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import type { UserMessage } from "../protocol/message.ts";
@@ -16,13 +16,13 @@ import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { FileState } from "../tools/file-state.ts";
+import type { AgentMcp, SessionMcp } from "./agent-mcp.ts";
 import { openMemories } from "./agent-memory.ts";
 import { customAgents, customAgentsReminder } from "./agent-places.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import type { AgentsHost } from "./agents-host.ts";
-import type { ToolLoading } from "./deferred-tools.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
-import { type SessionMcp, startMcp } from "./mcp.ts";
+import { type McpOptions, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
@@ -42,6 +42,8 @@ export type SessionOptions = {
   /** The permissions are those of the agent that asks: the main one or a sub-agent. */
   askHuman?: (permissions: Pick<Permissions, "alwaysRule">, ...question: Parameters<AskHuman>) => ReturnType<AskHuman>;
   askUser: AskUser;
+  /** Puts a server's questions to the person; they are declined without it. */
+  elicit?: McpOptions["elicit"];
   /** Absent when nobody can approve a plan. */
   approvePlan?: ApprovePlan;
   /** Of a new session: it has no tools for code, only agents that have. */
@@ -68,10 +70,11 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
   jobs: Pick<ShellState, "jobs" | "stopJob">;
+  /** Absent without a server. */
+  mcp: SessionMcp | undefined;
   subagents: Pick<SessionAgents, "running" | "hasNews" | "news" | "toBackground">;
   /** A run that is over when what it started in the background is. */
   runToEnd(input: AgentInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
-  mcpServers: SessionMcp["status"];
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
@@ -79,10 +82,12 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   message(text: string, signal?: AbortSignal): Promise<UserMessage>;
 };
 
-/** A hook of the person's settings does not let these words go to the model. */
+/** These words do not go to the model: a hook of the person's settings refuses them, or they are a command that is none. */
 export class PromptRefused extends UserError {}
 
 const MAIN_AGENT = "main";
+/** Beyond what a server may take: nothing here may wait for ever. */
+const MAX_WAIT_MS = 60_000;
 const COORDINATOR = "coordinator";
 
 /** A plain session of the main agent in this folder, new or gone on with. */
@@ -110,9 +115,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     opened.session.write({ type: "mode", at: new Date().toISOString(), mode });
   };
   const planMode = new PlanMode({ file: planFile, mode: () => mode, setMode, approve: options.approvePlan ?? (async () => undefined) });
-  // Before the first request: tools that come later would change what every request begins with.
-  const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const { mcp, notes: mcpNotes } = await startMcp(surroundings, {
+    configFiles: options.mcpConfig ?? [],
+    onNotice: note,
+    elicit: options.elicit,
+  });
+  await mcp?.ready(AbortSignal.timeout(MAX_WAIT_MS));
+  let servers: AgentMcp | undefined;
   const hooks = await openHooks(surroundings, note);
   const refusal = async (prompt: string, signal = new AbortController().signal): Promise<string | undefined> => {
     const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
@@ -120,14 +130,13 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   };
   // Where nobody can be asked, nobody is waited for.
   const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
-  let loading: ToolLoading | undefined;
   const { askHuman } = options;
   const asking =
     askHuman &&
     ((permissions: () => Permissions): AskHuman =>
       (...question) =>
         askHuman(permissions(), ...question));
-  const scope = { planFile, ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}) };
+  const scope = { planFile, ...(mcp ? { foreignTools: mcp.foreignTools } : {}) };
   const toolSettings = settings.tools ?? {};
   const read = new FileState();
   const agents = new SessionAgents({
@@ -138,12 +147,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     mode: () => mode,
     parent: () => opened,
     files: read,
-    tools: ({ shell, bash, web, files, mayShow, addTools }) => {
-      const own = mcp.loading?.(addTools);
+    tools: ({ shell, bash, web, files, mayShow, addTools, sentTool }) => {
+      const own = mcp?.agent({ addTools, sent: sentTool });
+      // It may end long before the servers do.
+      own?.[Symbol.dispose]();
       const work = workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings: toolSettings });
       return { tools: [...work, ...agents.taskTools(), ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
     },
-    toolReminder: mcp.reminder,
+    toolReminder: () => mcp?.reminder(),
     isCoordinator,
     isSynchronous: false,
     autoBackgroundMs: getAutoBackgroundMs(surroundings.env),
@@ -165,23 +176,24 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionId: id,
     sessionPath,
     system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
-    tools: ({ shell, bash, web, mayShow, addTools }) => {
+    tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
       const own = [...agents.tools(), planMode.tool()];
       if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
-      loading = mcp.loading?.(addTools);
+      servers = mcp?.agent({ addTools, sent: sentTool });
       const work = workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
-      return [...work, ...own, ...(loading?.tools ?? [])];
+      return [...work, ...own, ...(servers?.tools ?? [])];
     },
-    resolve: async (call, signal) => loading?.resolve(call, signal),
-    pending: async () => {
+    resolve: async (call, signal) => servers?.resolve(call, signal),
+    onRewind: () => servers?.wentBack(),
+    pending: async (): Promise<Pending | undefined> => {
       const steering = options.steering?.();
-      const notice = planMode.next();
+      const reminder = [planMode.next(), servers?.news(opened.agent.history)].filter((one) => one !== undefined).join("\n");
       const refused = steering === undefined ? undefined : await refusal(steering);
       if (refused !== undefined) note(`A hook refused what you typed meanwhile: ${refused}`);
       const said = steering === undefined || refused !== undefined ? {} : { steering };
-      return notice === undefined && said.steering === undefined ? undefined : { reminder: notice ?? "", mail: [], ...said };
+      return reminder === "" && said.steering === undefined ? undefined : { reminder, mail: [], ...said };
     },
-    preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes())],
+    preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes()), ...(servers?.all() ?? [])],
     news: agents.news,
     isUndoable: true,
     ...(hooks ? { hooks: { hooks, agentType: isCoordinator ? COORDINATOR : MAIN_AGENT, interrupt: options.interrupt } } : {}),
@@ -189,7 +201,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     askHuman: asking?.(() => opened.permissions),
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
-    await Promise.all([mcp[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
+    await Promise.all([mcp?.[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
   if (opened.wasPlanning) isPlanningKept = true;
@@ -210,7 +222,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     return text === undefined ? [] : [text];
   };
   // Behind what a session that began without servers sends already.
-  if (loading) opened.tools.add(loading.tools);
+  if (servers) opened.tools.add(servers.tools);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
@@ -231,35 +243,50 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     toBackground: () => opened.shell.toBackground(),
     jobs: opened.shell,
+    mcp,
     subagents: agents,
     runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),
-    mcpServers: mcp.status,
     memories: () => openMemories(surroundings),
     learner,
-    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...left, ...mcp.notes],
+    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...left, ...mcpNotes],
     async message(text, signal) {
       const refused = await refusal(text, signal);
       if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
-      const names = isFirst && mcp.reminder ? [{ type: "text" as const, text: mcp.reminder }] : [];
+      const prompt = text.startsWith("/mcp__") && mcp ? await mcpPrompt(mcp, text, signal) : undefined;
+      const resources = text.includes("@") ? ((await mcp?.mentions(text, signal ?? AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
+      const news = servers?.news(opened.agent.history);
+      const names = news === undefined ? [] : [{ type: "text" as const, text: news }];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
       keepPlanning();
       const notice = planMode.next();
       const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])];
       const behind = reminders.map((reminder) => ({ type: "text" as const, text: reminder }));
-      return { role: "user", content: [...before, ...names, { type: "text", text }, ...place, ...behind] };
+      return { role: "user", content: [...before, ...names, ...(prompt ?? [{ type: "text", text }]), ...resources, ...place, ...behind] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
+      servers?.[Symbol.dispose]();
       // What they have open is the session's.
       await agents[Symbol.asyncDispose]();
-      await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
+      await Promise.all([opened[Symbol.asyncDispose](), mcp?.[Symbol.asyncDispose]()]);
       await hooks?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** `/mcp__server__prompt words`: what a server has written for it stands in its place. */
+async function mcpPrompt(mcp: SessionMcp, text: string, signal = AbortSignal.timeout(MAX_WAIT_MS)): Promise<UserMessage["content"]> {
+  const [, name = "", words = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  const content = await mcp.expandPrompt(name, words, signal).catch((error: unknown) => {
+    throw new PromptRefused(`/${name}: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  if (content) return content;
+  const others = mcp.prompts().map((prompt) => `/${prompt.name}`);
+  throw new PromptRefused(`There is no prompt /${name}. ${others.length > 0 ? `Prompts: ${others.join(", ")}.` : "No server offers one."}`);
 }
 
 /** The same question; hooks hear that a person is waited for. */

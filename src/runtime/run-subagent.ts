@@ -109,7 +109,11 @@ async function requestOf(
     sessionPath,
     system: (environment) => systemPrompt(environment, first.type === "prompt" ? first.definition.prompt : "", GUIDANCE),
     tools: (parts) => {
-      const addTools: typeof parts.addTools = (more) => parts.addTools(more.filter(({ name }) => isAllowed(name)));
+      const addTools: typeof parts.addTools = (more, isDeferred) =>
+        parts.addTools(
+          more.filter(({ name }) => isAllowed(name)),
+          isDeferred,
+        );
       // In a worktree the same paths are other files.
       const files = new FileState(first.type === "fork" && !worktree ? host.files : undefined);
       const given = host.tools({ ...parts, addTools, files });
@@ -192,10 +196,11 @@ function promptOf(
   const { skills } = definition;
   const isPlanning = childMode(mode(), definition) === "plan";
   const loads = skills.length > 0 && tools.callable.has("LoadSkill");
+  const reminder = tools.callable.has("ToolSearch") ? toolReminder?.() : undefined;
   return [
     ...(isPlanning ? [PLANNING] : []),
     ...(loads ? [`<system-reminder>Load these skills with LoadSkill before you begin: ${skills.join(", ")}.</system-reminder>`] : []),
-    ...(toolReminder !== undefined && tools.callable.has("ToolSearch") ? [toolReminder] : []),
+    ...(reminder === undefined ? [] : [reminder]),
     prompt,
   ].join("\n\n");
 }

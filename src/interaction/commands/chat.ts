@@ -37,6 +37,12 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
     askHuman: async (permissions, request, decision, signal) =>
       attention.ask(async () => screen.askPermission(request, decision, await permissions.alwaysRule(request, decision), signal)),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
+    elicit: async (...question) => {
+      const { formQuestions } = await import("../elicitation.ts");
+      return formQuestions({ ask: (text, signal) => screen.ask(text, signal), choose: (...choice) => screen.choose(...choice) })(
+        ...question,
+      );
+    },
     approvePlan: (plan, file, signal) => screen.askPlan(plan, file, signal),
     ...(args.isCoordinator ? { isCoordinator: true } : {}),
     // How the session's end ends them stands behind its last line.

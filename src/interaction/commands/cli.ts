@@ -136,7 +136,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .command("doctor", "Check this machine, the settings and the model's server; says how to mend each fault", doctorOptions, (args) =>
       run(import("./doctor.ts").then(({ doctorCommand }) => doctorCommand({ ...args, ...globalFlags(args) }))),
     )
-    .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
+    .command("mcp", "MCP servers: list, test, add, remove", (builder) => mcpCommands(builder, run, behind))
     .command("agents", "Kinds of sub-agents: list what each file of them says", (builder) =>
       builder
         .command(

@@ -92,7 +92,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     cwd: process.cwd(),
     permissionMode: session.mode(),
     tools: session.tools.sent.map((tool) => tool.name),
-    mcpServers: session.mcpServers,
+    mcpServers: session.mcp?.status() ?? [],
     write: (text) => output.write("stdout", text),
     note: output.note,
     openQuestions: () => open,

@@ -21,7 +21,9 @@ const help: SlashCommand = {
   name: "help",
   describe: "This list",
   anyTime: true,
-  async run(_argument, { print }) {
+  async run(_argument, { print, session }) {
+    const prompts = session.mcp?.prompts() ?? [];
+    for (const { name, argument, describe } of prompts) print(`${`/${name} ${argument}`.padEnd(34)}${describe}`);
     print(SLASH_COMMANDS.map(({ name, argument, describe }) => `${`/${name} ${argument ?? ""}`.padEnd(34)}${describe}`).join("\n"));
     return undefined;
   },
