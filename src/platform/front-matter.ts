@@ -39,6 +39,20 @@ export function readFrontMatter(file: string): FrontMatter | { refusal: FrontMat
   return { isThere: true, body, problems: [strict.problem], fields };
 }
 
+/** How the file is written, where that is not the usual way; it is read all the same. */
+export function oddForm(file: string): string[] {
+  return [
+    ...(file.startsWith("\uFEFF") ? ["begins with a byte order mark"] : []),
+    ...(file.includes("\r") ? ["has line ends other than LF"] : []),
+    ...(/^\uFEFF?\s*\r?\n---/.test(file) ? ["has blank lines before its front matter"] : []),
+    ...(/^ *\t/m.test(headOf(file)) ? ["has tabs in its front matter"] : []),
+  ];
+}
+
+function headOf(file: string): string {
+  return /^\uFEFF?\s*---[^\n]*\n([\s\S]*?)\n---/.exec(file)?.[1] ?? "";
+}
+
 /** `allowedTools`, `allowed-tools` and `allowed_tools` are one. */
 export function fieldOf({ fields }: FrontMatter, name: string): FrontMatterField | undefined {
   return fields.get(plainName(name));

@@ -1,6 +1,7 @@
 import { projectPaths } from "../platform/paths.ts";
 import type { AskHuman, Authorize, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import type { MayShow } from "../protocol/tool.ts";
+import type { AllowList } from "../safety/allow-list.ts";
 import { auditFile } from "../safety/audit.ts";
 import { createAuthorize, createMayShow, type ForeignTools } from "../safety/authorize.ts";
 import { narrowestRules } from "../safety/narrowest-rule.ts";
@@ -21,6 +22,8 @@ export type PermissionScope = {
   auditPath?: string;
   /** Of servers: an approval holds for them as they are. */
   foreignTools?: ForeignTools;
+  /** The tools that skills in use leave. */
+  allowLists?: () => readonly AllowList[];
 };
 
 export type PermissionOptions = PermissionScope & {
@@ -76,6 +79,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     ...(options.team ? { team: options.team } : {}),
     isHeadless: options.askHuman === undefined,
     contains: options.contains,
+    allowLists: options.allowLists,
   };
   const unasked = createAuthorize({ context: { ...context, isHeadless: true } });
   return {

@@ -1,7 +1,8 @@
 import type { AskHuman, Authorize, FinalDecision, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import type { MayShow } from "../protocol/tool.ts";
+import type { AllowList } from "./allow-list.ts";
 import { auditLine, type Recorder } from "./audit.ts";
-import { decide, mayShowFiles } from "./decide.ts";
+import { decide, isCommandTool, mayShowFiles } from "./decide.ts";
 import { gitConfigReader } from "./git-config.ts";
 import { type DecisionContext, join } from "./layer-votes.ts";
 import { denyUnanswered, narrowestRules } from "./narrowest-rule.ts";
@@ -30,6 +31,8 @@ type AuthorizeContext = {
   team?: TeamPlace;
   /** What contains commands; undefined where nothing does. Asked only when it makes a difference. */
   contains?: ((command: string) => Promise<boolean>) | undefined;
+  /** Of skills in use. */
+  allowLists?: (() => readonly AllowList[]) | undefined;
   /** Nobody answers: every ask is a denial at once. */
   isHeadless?: boolean;
 };
@@ -79,9 +82,13 @@ export function createAuthorize({
   const granted = grantedRules(context);
 
   return async (request, signal) => {
-    const byLayers = await besideSandbox(request, await decide(request, await decisionContext(context, granted, gitIsSafe)), context);
+    const inForce = await decisionContext(context, granted, gitIsSafe);
+    const byLayers = await besideSandbox(request, await decide(request, inForce), context);
     const change = await foreignTools?.changeOf(request.tool);
-    const decided = change ? (join([byLayers, changedTool(change)]) ?? byLayers) : byLayers;
+    const lists = context.allowLists?.() ?? [];
+    const outside =
+      lists.length === 0 ? undefined : await (await import("./allow-list.ts")).outsideAllowLists(request, lists, inForce.ground);
+    const decided = join([byLayers, ...(change ? [changedTool(change)] : []), ...(outside ? [outside] : [])]) ?? byLayers;
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
     if (final.decision === "allow") await foreignTools?.approve(request.tool);
     const { session, root, mode } = context;
@@ -115,7 +122,7 @@ async function besideSandbox(
   decided: PermissionDecision,
   { contains, mode }: AuthorizeContext,
 ): Promise<PermissionDecision> {
-  if (contains === undefined || tool !== "Bash" || decided.decision === "deny") return decided;
+  if (contains === undefined || !isCommandTool(tool) || decided.decision === "deny") return decided;
   if (access.isUnsandboxed) {
     if (decided.decision === "ask" && decided.sticky) return decided;
     if (!(await contains(access.subject))) return decided;

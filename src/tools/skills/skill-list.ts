@@ -1,0 +1,30 @@
+import { escapeSystemTags } from "../../protocol/system-tags.ts";
+import type { Skill } from "./skill.ts";
+
+const LINE_CHARACTERS = 300;
+const LIST_CHARACTERS = 12_000;
+
+type Listed = Pick<Skill, "name" | "description" | "whenToUse">;
+
+/** What a model is told of skills before it loads one. `isFirst`: else these are new or changed. Undefined for none. */
+export function skillsReminder(skills: readonly Listed[], isFirst: boolean): string | undefined {
+  if (skills.length === 0) return undefined;
+  const lines: string[] = [];
+  let room = LIST_CHARACTERS;
+  for (const skill of skills) {
+    const line = skillLine(skill);
+    const fitting = line.length <= room ? line : `- ${skill.name}`;
+    lines.push(fitting);
+    room -= fitting.length;
+  }
+  const head = isFirst
+    ? "Skills: instructions for kinds of tasks. When the user's request fits one, call LoadSkill with its name before you begin."
+    : "New or changed skills:";
+  return `<system-reminder>${head}\n${lines.join("\n")}</system-reminder>`;
+}
+
+export function skillLine({ name, description, whenToUse }: Listed): string {
+  const words = [description, whenToUse ?? ""].join(" ").replaceAll(/\s+/g, " ").trim();
+  const short = words.length > LINE_CHARACTERS ? `${words.slice(0, LINE_CHARACTERS - 1).trimEnd()}…` : words;
+  return escapeSystemTags(`- ${name}: ${short}`);
+}
