@@ -28,7 +28,7 @@ import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
 import { wantsLocal } from "./wanted-model.ts";
 
-export type ToolParts = {
+type ToolParts = {
   shell: ShellState;
   bash: BashOptions;
   web: WebOptions;
