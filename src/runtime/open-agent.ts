@@ -126,7 +126,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     writable: [...permissions.addDirs, ...(request.scope?.extraRoots ?? [])],
     home: surroundings.home,
     dataFolder: surroundings.data.root,
-    readable: [spillFolder, surroundings.projectRoot],
+    readable: [spillFolder, surroundings.projectRoot, ...(request.scope?.readRoots ?? [])],
     keepsPolicy: !request.isMerging,
   }));
   const permissions: Permissions = await createPermissions(surroundings, {

@@ -5,9 +5,10 @@ import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
-import type { UserMessage } from "../protocol/message.ts";
+import type { TextBlock, UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
+import type { Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { openMemories } from "./agent-memory.ts";
@@ -16,6 +17,9 @@ import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
+import { untrustedSkill } from "./project-items.ts";
+import { skillPlaces } from "./skill-places.ts";
+import { Skills, toldText } from "./skills.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -50,7 +54,9 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
   /** The first message of a conversation carries the instruction files and the memories. */
-  message(text: string): Promise<UserMessage>;
+  /** `called`: what a skill or a command that the person typed adds to these words. */
+  message(text: string, called?: (skills: Skills) => Promise<TextBlock[]>): Promise<UserMessage>;
+  skills: Skills;
 };
 
 const MAIN_AGENT = "main";
@@ -64,9 +70,12 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
   const planMode = new PlanModeNotice();
+  const places = skillPlaces(surroundings);
+  const skills = new Skills(places, (source, text) => untrustedSkill(source, text, projectRoot, opened.permissions.isAccepted));
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   let loading: ToolLoading | undefined;
+  let loadSkill: Tool | undefined;
   const opened = await openAgent(surroundings, {
     name: MAIN_AGENT,
     root,
@@ -78,19 +87,26 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     system: systemPrompt,
     tools: ({ shell, bash, web, mayShow, addTools }) => {
       loading = mcp.loading?.(addTools);
+      loadSkill = skills.tool({ shell, bash, addTools, discover: async (wanted) => discoverNamed(wanted, loading) });
       return [
         ...workTools({ web, shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
+        loadSkill,
         ...(loading?.tools ?? []),
       ];
     },
     resolve: async (call, signal) => loading?.resolve(call, signal),
     pending: async () => {
       const steering = options.steering?.();
-      return steering === undefined ? undefined : { reminder: "", mail: [], steering };
+      const reminder = skills.takeReminder();
+      return { reminder: reminder ?? "", mail: [], ...(steering === undefined ? {} : { steering }) };
     },
-    preserve: async () => planMode.now(mode),
+    preserve: async () => [...planMode.now(mode), ...(await skills.all())],
     isUndoable: true,
-    ...(mcp.foreignTools ? { scope: { foreignTools: mcp.foreignTools } } : {}),
+    scope: {
+      readRoots: places.filter(({ level }) => level !== "project").map((place) => place.folder),
+      allowLists: () => skills.allowLists,
+      ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}),
+    },
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
@@ -99,6 +115,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   // Behind what a session that began without servers sends already.
   if (loading) opened.tools.add(loading.tools);
+  if (loadSkill) opened.tools.add([loadSkill]);
+  const before = opened.isNew ? undefined : toldText(opened.agent.history);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
@@ -125,22 +143,32 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     memories: () => openMemories(surroundings),
     learner,
     notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcp.notes],
-    async message(text) {
+    skills,
+    async message(text, called) {
+      skills.turnEnded();
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
-      const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
+      const start = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
+      const news = await skills.news(before);
+      const listed = news === undefined ? [] : [{ type: "text" as const, text: news }];
+      const behind = (await called?.(skills)) ?? [];
       const names = isFirst && mcp.reminder ? [{ type: "text" as const, text: mcp.reminder }] : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
       const notice = planMode.next(mode);
       const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...before, ...names, { type: "text", text }, ...place, ...plan] };
+      return { role: "user", content: [...start, ...names, ...listed, { type: "text", text }, ...behind, ...place, ...plan] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
     },
   };
+}
+
+/** What a skill names of the servers' tools is there when it begins. */
+async function discoverNamed(names: readonly string[], loading: ToolLoading | undefined): Promise<void> {
+  for (const name of names) await loading?.resolve({ type: "tool_use", id: "", name, input: {} }, new AbortController().signal);
 }
 
 async function openLearner(...given: ConstructorParameters<typeof TurnLearner>): Promise<Learner> {

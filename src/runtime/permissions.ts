@@ -19,6 +19,8 @@ export type PermissionScope = {
   granted?: readonly string[];
   /** Folders beside the root that file tools may use. */
   extraRoots?: readonly string[];
+  /** Folders that may be read and never written. */
+  readRoots?: readonly string[];
   auditPath?: string;
   /** Of servers: an approval holds for them as they are. */
   foreignTools?: ForeignTools;
@@ -52,6 +54,8 @@ export type Permissions = {
   writeAlways: (request: PermissionRequest, decision: PermissionDecision, root?: string) => Promise<void>;
   /** The person has accepted what the project brings. */
   isTrusted: boolean;
+  /** Whether this, as `projectItems` names it, was part of what was accepted. */
+  isAccepted: (item: string) => boolean;
   /** Folders beside the root that may be written to, by the settings and the flags. */
   addDirs: readonly string[];
   warnings: string[];
@@ -61,7 +65,7 @@ export type Permissions = {
 export async function createPermissions(surroundings: Surroundings, options: PermissionOptions): Promise<Permissions> {
   const { data, home, projectRoot } = surroundings;
   const { localConfig } = projectPaths(projectRoot);
-  const { rules, warnings, isTrusted, addDirs } = await projectRules(surroundings);
+  const { rules, warnings, isTrusted, items, addDirs } = await projectRules(surroundings);
   const narrowest = (request: PermissionRequest, decision: PermissionDecision, root = options.root) =>
     narrowestRules(request, decision, { root, home });
   const context = {
@@ -70,7 +74,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     home,
     dataFolder: data.root,
     extraRoots: [...addDirs, ...(options.extraRoots ?? [])],
-    readRoots: memoryFolders(surroundings).map(({ path }) => path),
+    readRoots: [...memoryFolders(surroundings).map(({ path }) => path), ...(options.readRoots ?? [])],
     mode: options.mode,
     session: options.session,
     rules,
@@ -106,6 +110,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       return found.length > 0 ? found.join(", ") : undefined;
     },
     isTrusted,
+    isAccepted: (item) => isTrusted && items.includes(item),
     writeAlways: (request, decision, root) => addLocalRules(localConfig, narrowest(request, decision, root)),
     addDirs,
     warnings,

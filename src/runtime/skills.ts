@@ -1,0 +1,155 @@
+import type { Message, TextBlock } from "../protocol/message.ts";
+import { escapeSystemTags } from "../protocol/system-tags.ts";
+import { errorResult, type Tool, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
+import type { AllowList } from "../safety/allow-list.ts";
+import type { BashOptions } from "../tools/bash/bash-options.ts";
+import type { ShellState } from "../tools/bash/shell-state.ts";
+import { loadSkillTool } from "../tools/builtin/load-skill.ts";
+import type { FoundSkills } from "../tools/skills/find-skills.ts";
+import { type ListedSkill, quickList } from "../tools/skills/quick-list.ts";
+import type { Skill } from "../tools/skills/skill.ts";
+import type { Refuse, SkillPlace } from "../tools/skills/skill-files.ts";
+import { skillsReminder } from "../tools/skills/skill-list.ts";
+
+/** Runs a skill apart from the conversation and gives its report. */
+export type RunApart = (
+  skill: { name: string; prompt: string; allowedTools: readonly string[] | undefined; model: string | undefined },
+  signal: AbortSignal,
+) => Promise<ToolResult>;
+
+export type SkillParts = {
+  places: readonly SkillPlace[];
+  refuse: Refuse;
+  shell: ShellState;
+  bash: BashOptions;
+  addTools(tools: readonly Tool[]): void;
+  /** Makes tools of servers callable that were announced by name only. */
+  discover(names: readonly string[]): Promise<void>;
+  runApart?: RunApart | undefined;
+};
+
+/** The skills of one conversation. Files are read anew at each use. */
+export class Skills {
+  readonly #places: readonly SkillPlace[];
+  readonly #refuse: Refuse;
+  #parts: SkillParts | undefined;
+  readonly #lists: AllowList[] = [];
+  readonly #told = new Map<string, string>();
+  #reminder: string | undefined;
+
+  constructor(places: readonly SkillPlace[], refuse: Refuse) {
+    this.#places = places;
+    this.#refuse = refuse;
+  }
+
+  /** LoadSkill, once there is an agent to load into. */
+  tool(parts: Omit<SkillParts, "places" | "refuse">): Tool {
+    this.#parts = { ...parts, places: this.#places, refuse: this.#refuse };
+    return loadSkillTool((name, given, context) => this.#load(name, given, context));
+  }
+
+  /** What skills leave of the tools until the turn ends. */
+  get allowLists(): readonly AllowList[] {
+    return this.#lists;
+  }
+
+  /** The person speaks again: what a skill took away is there again. */
+  turnEnded(): void {
+    this.#lists.length = 0;
+    this.#reminder = undefined;
+  }
+
+  /** For the next request of the turn: what a skill that was loaded leaves. */
+  takeReminder(): string | undefined {
+    const reminder = this.#reminder;
+    this.#reminder = undefined;
+    return reminder;
+  }
+
+  /** The list for the next message, or what is new since the last one. `history`: what the conversation was told before this process. */
+  async news(history: string | undefined): Promise<string | undefined> {
+    const isFirst = this.#told.size === 0 && history === undefined;
+    const listed = await this.#listed();
+    const news = listed.filter((skill) => {
+      const known = this.#told.get(skill.name);
+      this.#told.set(skill.name, skill.description);
+      return known === undefined ? !history?.includes(`- ${skill.name}: `) : known !== skill.description;
+    });
+    return skillsReminder(news, isFirst);
+  }
+
+  /** The whole list, for a history that holds nothing of it. */
+  async all(): Promise<string[]> {
+    const reminder = skillsReminder(await this.#listed(), true);
+    return reminder === undefined ? [] : [reminder];
+  }
+
+  async find(): Promise<FoundSkills> {
+    const { findSkills } = await import("../tools/skills/find-skills.ts");
+    return findSkills(this.#places, this.#refuse);
+  }
+
+  /** What the person called by name, for the next message: its words, or the report of one that works apart. */
+  async call(skill: Skill, given: string, signal: AbortSignal): Promise<TextBlock[]> {
+    const result = await this.#use(skill, given, signal);
+    const reminder = this.takeReminder();
+    const words = result.content.filter((block) => block.type === "text");
+    return [
+      ...words.map(({ text }): TextBlock => ({ type: "text", text: escapeSystemTags(text) })),
+      ...(reminder ? [{ type: "text" as const, text: reminder }] : []),
+    ];
+  }
+
+  async #listed(): Promise<ListedSkill[]> {
+    const quick = await quickList(this.#places, this.#refuse);
+    return quick ?? (await this.find()).skills.filter(({ isForModel }) => isForModel);
+  }
+
+  async #load(name: string, given: string, { signal }: ToolContext): Promise<ToolResult> {
+    const { skills, findings } = await this.find();
+    const skill = skills.find((one) => one.name === name.replace(/^\//, ""));
+    if (skill && !skill.isForModel) return errorResult(`The skill "${name}" is for the user to call only.`);
+    if (skill) return this.#use(skill, given, signal);
+    const refused = findings.find((finding) => finding.name === name && finding.verdict === "refuse");
+    if (refused) return errorResult(`The skill "${name}" can't be used: ${refused.file}: ${refused.reason}.`);
+    return errorResult(`There is no skill "${name}". Skills: ${skills.map((one) => one.name).join(", ")}.`);
+  }
+
+  async #use(skill: Skill, given: string, signal: AbortSignal): Promise<ToolResult> {
+    const [{ fillArguments }, { readToolJson }] = await Promise.all([
+      import("../tools/skills/fill-arguments.ts"),
+      import("../tools/skills/tool-json.ts"),
+    ]);
+    const parts = this.#parts;
+    if (!parts) throw new Error("A skill is used by an agent only.");
+    const body = fillArguments(skill.body, given);
+    const prompt = skill.folder === undefined ? body : `Files of this skill lie in ${skill.folder}\n\n${body}`;
+    const { name, allowedTools, model } = skill;
+    if (skill.mode === "fork") {
+      if (!parts.runApart)
+        return errorResult(`The skill "${name}" works apart from the conversation, and this agent can't start another one.`);
+      return parts.runApart({ name, prompt, allowedTools, model }, signal);
+    }
+    const own = skill.folder === undefined ? { tools: [], problems: [] } : await readToolJson(name, skill.folder);
+    if (own.tools.length > 0) await this.#bring(own.tools, skill.folder ?? "", parts);
+    await parts.discover((allowedTools ?? []).filter((tool) => tool.startsWith("mcp__")));
+    if (allowedTools) {
+      const tools = [...allowedTools, ...own.tools.map((tool) => tool.name)];
+      this.#lists.push({ name: `the skill "${name}"`, tools });
+      this.#reminder = `<system-reminder>The skill "${escapeSystemTags(name)}" leaves only these tools until your turn ends: ${escapeSystemTags(tools.join(", ")) || "none"}. Any other call is refused.</system-reminder>`;
+    }
+    const problems = own.problems.length > 0 ? `\n\n[Of its tools: ${own.problems.join("; ")}]` : "";
+    return textResult(`Skill "${name}":\n\n${prompt}${problems}`);
+  }
+
+  async #bring(definitions: Parameters<typeof import("../tools/skills/skill-tool.ts").skillTool>[0][], folder: string, parts: SkillParts) {
+    const { skillTool } = await import("../tools/skills/skill-tool.ts");
+    parts.addTools(definitions.map((definition) => skillTool(definition, folder, parts.shell, parts.bash)));
+  }
+}
+
+/** All text that a conversation holds from the person's side. */
+export function toldText(history: readonly Message[]): string {
+  const told = history.filter(({ role }) => role === "user");
+  return told.flatMap(({ content }) => content.flatMap((block) => (block.type === "text" ? [block.text] : []))).join("\n");
+}
