@@ -18,6 +18,10 @@ export type LoopOptions = ConversationOptions & {
   compactor?: Compactor | undefined;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: (() => Promise<string | undefined>) | undefined;
+  /** A sentence once a hook wants the run to end; asked before each model call. */
+  halted?: (() => string | undefined) | undefined;
+  /** Asked when the model is done: words by which it is to go on, or undefined. */
+  beforeEnd?: ((text: string, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** Looks at the history before each request, mends it in place if it must, and says what was wrong. */
   mend?: ((history: Message[]) => Promise<string[]>) | undefined;
 };
@@ -83,6 +87,11 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
           state = finish("max_turns", `Stopped after ${options.maxTurns} turns, not finished.`);
           break;
         }
+        const halted = options.halted?.();
+        if (halted !== undefined) {
+          state = finish("hook", halted);
+          break;
+        }
         const spent = await options.overBudget?.();
         if (spent !== undefined) {
           state = finish("budget", spent);
@@ -115,7 +124,7 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
           history.push(answer.message);
           yield { type: "message", message: answer.message, usage: answer.usage };
         }
-        state = yield* afterAnswer(answer, options, counters, finish);
+        state = yield* afterAnswer(answer, options, counters, finish, signal);
         break;
       }
       case "compacting": {
@@ -171,6 +180,7 @@ async function* afterAnswer(
   options: LoopOptions,
   counters: Counters,
   finish: (reason: LoopEndReason, text?: string, error?: Answer["error"]) => State,
+  signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, State> {
   const { stop, message, error } = answer;
   if (stop === "error" && !error) return finish("aborted", messageText(message));
@@ -204,7 +214,14 @@ async function* afterAnswer(
     yield { type: "message", message: nudge };
     return { type: "calling" };
   }
-  return finish("end_turn", messageText(message));
+  const text = messageText(message);
+  const goOn = await options.beforeEnd?.(text, signal);
+  // Behind nothing, it would be a second message of the user in a row.
+  if (goOn === undefined || message.content.length === 0 || signal.aborted) return finish("end_turn", text);
+  const more = userText(goOn);
+  options.history.push(more);
+  yield { type: "message", message: more };
+  return { type: "calling" };
 }
 
 function joinReminders(...parts: (string | undefined)[]): string | undefined {

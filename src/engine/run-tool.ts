@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../protocol/agent.ts";
 import { ToolInputError } from "../protocol/errors.ts";
-import type { FireHook } from "../protocol/hook.ts";
+import { adviceOf, type FireHook } from "../protocol/hook.ts";
 import type { ToolUseBlock } from "../protocol/message.ts";
 import type { Authorize } from "../protocol/permission.ts";
 import { type Access, errorResult, type Tool, type ToolResult } from "../protocol/tool.ts";
@@ -48,11 +48,11 @@ export async function prepareCall(
   }
   try {
     let input = tool.parse(found?.input ?? original.input);
-    const hooked = await options.fireHook?.({ event: "pre_tool_use", tool: tool.name, input }, signal);
-    if (hooked?.block !== undefined) return answered(errorResult(`Permission denied: a hook refused this call. ${hooked.block}`));
-    if (hooked?.updatedInput) input = tool.parse(hooked.updatedInput);
+    const hooked = await options.fireHook?.({ event: "pre_tool_use", tool: tool.name, input, callId: original.id }, signal);
+    if (hooked?.updatedInput) input = reparsed(tool, hooked.updatedInput);
 
-    const request = { agent: options.agent, tool: tool.name, access: tool.access(input) };
+    const hook = hooked && adviceOf(hooked);
+    const request = { agent: options.agent, tool: tool.name, access: tool.access(input), ...(hook ? { hook } : {}) };
     const { resolved, ...decision } = await options.authorize(request, signal);
     emit({ type: "permission", id: original.id, request, decision });
     if (decision.decision === "deny") {
@@ -65,7 +65,8 @@ export async function prepareCall(
       if (mayChange(tool, input, access)) await options.beforeChange?.(access);
       const context = { cwd: options.cwd, callId: original.id, signal: runSignal, progress, resolved };
       const result = await tool.run(input, context).catch((error: unknown) => failure(tool.name, error, runSignal));
-      await options.fireHook?.({ event: "post_tool_use", tool: tool.name, input, result }, signal);
+      const event = result.isError ? "post_tool_failure" : "post_tool_use";
+      if (!runSignal.aborted) await options.fireHook?.({ event, tool: tool.name, input, callId: original.id, result }, signal);
       return result;
     };
     return { call: original, type: "ready", run };
@@ -73,6 +74,15 @@ export async function prepareCall(
     if (error instanceof ToolInputError) return answered(errorResult(error.message));
     if (signal.aborted) return answered(errorResult("Not started: interrupted by the user."));
     throw error;
+  }
+}
+
+function reparsed(tool: Tool, input: Record<string, unknown>): unknown {
+  try {
+    return tool.parse(input);
+  } catch (error) {
+    if (!(error instanceof ToolInputError)) throw error;
+    throw new ToolInputError(`A hook changed the input of this call to one that does not fit, so it was not run. ${error.message}`);
   }
 }
 

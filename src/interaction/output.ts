@@ -16,6 +16,7 @@ export function exitCodeOf(end: LoopComplete, openQuestions = 0): number {
     case "unknown_tools":
     case "repeating":
     case "budget":
+    case "hook":
       return 1;
   }
 }

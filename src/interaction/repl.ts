@@ -1,5 +1,6 @@
+import type { UserMessage } from "../protocol/message.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
-import type { OpenedSession } from "../runtime/open-session.ts";
+import { type OpenedSession, PromptRefused } from "../runtime/open-session.ts";
 import type { Key } from "./line-questions.ts";
 import type { PlainScreen } from "./plain.ts";
 import type { SlashContext } from "./slash/command.ts";
@@ -50,6 +51,17 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       }
     }
     return true;
+  }
+
+  /** Undefined where a hook refuses the words. */
+  async function messageOf(line: string, signal: AbortSignal): Promise<UserMessage | undefined> {
+    try {
+      return await session.message(line, signal);
+    } catch (error) {
+      if (!(error instanceof PromptRefused)) throw error;
+      screen.line(error.message);
+      return undefined;
+    }
   }
 
   async function nextPrompt(): Promise<string | undefined> {
@@ -138,8 +150,11 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
         continue;
       }
       running = whole;
-      const events = session.agent.run({ message: await session.message(line) }, whole.signal);
-      for await (const event of session.learner?.watch(line, events) ?? events) screen.event(event);
+      const message = await messageOf(line, whole.signal);
+      if (message) {
+        const events = session.agent.run({ message }, whole.signal);
+        for await (const event of session.learner?.watch(line, events) ?? events) screen.event(event);
+      }
       running = undefined;
     }
   } finally {

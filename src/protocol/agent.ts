@@ -22,7 +22,7 @@ export type AgentSpec = {
   pending?: () => Promise<Pending | undefined>;
 };
 
-export type LoopEndReason = "end_turn" | "max_turns" | "aborted" | "refusal" | "unknown_tools" | "repeating" | "budget" | "error";
+export type LoopEndReason = "end_turn" | "max_turns" | "aborted" | "refusal" | "unknown_tools" | "repeating" | "budget" | "hook" | "error";
 
 /** `overflow`: the server refused the request as too long; `manual`: the person asked for it. */
 export type CompactTrigger = "auto" | "overflow" | "manual";

@@ -4,8 +4,10 @@ export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermis
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 /** In an agent's definition only; runtime turns it into a mode (spec.md, section 9). */
 export type DefinitionMode = PermissionMode | "dontAsk";
-export type PermissionLayer = "danger" | "path" | "rule" | "mode" | "human";
-export type PermissionRequest = { agent: string; tool: string; access: Access };
+export type PermissionLayer = "danger" | "path" | "rule" | "mode" | "hook" | "human";
+/** What the hooks say of a call: their deny and ask count whatever the layers say, their allow only where the mode alone would ask. */
+export type HookAdvice = { decision: PermissionDecision["decision"]; reason: string };
+export type PermissionRequest = { agent: string; tool: string; access: Access; hook?: HookAdvice };
 /** A sticky ask is turned into allow by a person, or by a rule whose text is the whole command; never by a mode or a wildcard. */
 export type PermissionDecision = {
   decision: "allow" | "deny" | "ask";
@@ -24,6 +26,8 @@ export type PermissionDecision = {
 export type FinalDecision = PermissionDecision & { decision: "allow" | "deny" };
 /** Asks the person where the layers say "ask", so what comes back is final. */
 export type Authorize = (request: PermissionRequest, signal: AbortSignal) => Promise<FinalDecision>;
+/** Hooks may answer in the person's stead; an allow counts only where the mode alone asks. */
+export type BeforeAsk = (request: PermissionRequest, decision: PermissionDecision, signal: AbortSignal) => Promise<HookAdvice | undefined>;
 /** What a person answered. "always" also writes the narrowest rule into the local layer. */
 export type HumanAnswer = "yes" | "no" | "always";
 /** `undefined` when no human is there: the ask becomes a denial. */

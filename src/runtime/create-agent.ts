@@ -4,13 +4,13 @@ import { type LoopOptions, runLoop } from "../engine/loop.ts";
 import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import { spill } from "../memory/spill.ts";
 import type { Agent, AgentEvent, AgentInput, AgentSpec, Pending } from "../protocol/agent.ts";
-import type { FireHook } from "../protocol/hook.ts";
 import type { Compactor, ContextReport } from "../protocol/memory.ts";
 import type { AssistantMessage, Message } from "../protocol/message.ts";
 import type { Prices, ToolSpec } from "../protocol/model.ts";
 import type { Authorize } from "../protocol/permission.ts";
 import type { Session } from "../protocol/session.ts";
 import type { Access } from "../protocol/tool.ts";
+import type { AgentHooks } from "./agent-hooks.ts";
 import { AgentTools } from "./agent-tools.ts";
 import { record } from "./record.ts";
 import type { Spending } from "./spending.ts";
@@ -32,7 +32,7 @@ export type AgentParts = {
   spending: Spending;
   /** Large results go here. */
   spillFolder: string;
-  fireHook?: FireHook | undefined;
+  hooks?: AgentHooks | undefined;
   mend?: LoopOptions["mend"];
   overBudget?: LoopOptions["overBudget"];
   /** Of an agent whose steps can be undone; opened with the first call that may change files. */
@@ -68,6 +68,8 @@ export type SessionAgent = Agent & {
 export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   const { session, spending } = parts;
   const history = [...spec.history];
+  const { hooks } = parts;
+  const news = () => joined(parts.shell?.news(), hooks?.takeContext());
   const tools = parts.tools ?? new AgentTools({ tools: spec.tools, sent: parts.toolSpecs });
   let { model } = parts;
   let turns = parts.turns ?? 0;
@@ -77,7 +79,9 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     toolSpecs: tools.sent,
     maxTurns: spec.maxTurns,
     history,
-    pending: async () => withNews(await spec.pending?.(), parts.shell?.news()),
+    pending: async () => withNews(await spec.pending?.(), news()),
+    halted: hooks?.halted,
+    beforeEnd: hooks?.beforeEnd,
     mend: parts.mend,
     overBudget: parts.overBudget,
     runTool: {
@@ -86,7 +90,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       tools: tools.callable,
       resolve: parts.resolve,
       authorize: parts.authorize,
-      ...(parts.fireHook ? { fireHook: parts.fireHook } : {}),
+      ...(hooks ? { fireHook: hooks.fire } : {}),
       beforeChange: async ({ kind, paths = [] }: Access) => {
         // What a call does to the world must not outlive the record of it. A call that only looks need not wait for the disk.
         session.sync();
@@ -121,7 +125,8 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       return turns;
     },
     run(given: AgentInput, signal: AbortSignal) {
-      const input = told(given, parts.shell?.news());
+      hooks?.begin();
+      const input = told(given, news());
       const { client, id, maxTokens, compactor } = model;
       turns += 1;
       return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input);
@@ -140,6 +145,11 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history], turn });
     },
   };
+}
+
+function joined(...parts: (string | undefined)[]): string | undefined {
+  const known = parts.filter((part) => part !== undefined);
+  return known.length === 0 ? undefined : known.join("\n\n");
 }
 
 function withNews(pending: Pending | undefined, news: string | undefined): Pending | undefined {

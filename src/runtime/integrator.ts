@@ -5,6 +5,7 @@ import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
 import { neutralGitVariables } from "../platform/git.ts";
 import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
+import type { Hooks } from "../protocol/hook.ts";
 import { userText } from "../protocol/message.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
@@ -30,6 +31,8 @@ const INTEGRATOR_TURNS = 100;
 
 export type IntegratorOptions = LeadSide & {
   surroundings: Surroundings;
+  team: string;
+  hooks: Hooks | undefined;
   bus: TeamBus;
   teamFolder: string;
   mode: PermissionMode;
@@ -78,6 +81,13 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
       sendMessageTool({ mailbox: bus.mailbox, roster: bus.roster, presence: bus.presence, self: LEAD }),
       askUserTool(options.askUser),
     ],
+    hooks: options.hooks && {
+      hooks: options.hooks,
+      agentType: INTEGRATOR,
+      team: options.team,
+      worktree: job.worktree,
+      subagent: { prompt: job.prompt },
+    },
     pending: options.pending,
     overBudget: options.overBudget,
     preserve: () => teamReminders(bus, INTEGRATOR, "integrator"),

@@ -5,6 +5,7 @@ import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
+import type { FireHook, Hooks } from "../protocol/hook.ts";
 import { addSpent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type MemberStatus, type TeamConfig, type TeammateInfo, type TeamStep } from "../protocol/team.ts";
@@ -24,11 +25,12 @@ import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import { firstInput } from "./agent-memory.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { memberTools } from "./member-tools.ts";
-import { openAgent } from "./open-agent.ts";
+import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { Spending } from "./spending.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
 import { teamReminders } from "./team-reminders.ts";
+import { tellOfMail } from "./tell-of-mail.ts";
 import { workTools } from "./toolset.ts";
 
 const LEAD_TURNS = 200;
@@ -54,6 +56,7 @@ export type LeadRequest = {
   maxRunning: number;
   /** What a lead that goes on reads first. */
   resumeNote?: string;
+  hooks: Hooks | undefined;
   /** Of the integrators, who count as the lead. */
   integrators: Spending;
   converge: (guidance: string | undefined, lead: LeadSide, signal: AbortSignal) => Promise<ConvergeReport>;
@@ -67,11 +70,13 @@ export type LeadSide = {
   acknowledge: (ids: readonly string[]) => Promise<void>;
   overBudget: () => Promise<string | undefined>;
   observe: (event: AgentEvent, worker?: string) => void;
+  /** In the lead's name. */
+  fireHook: FireHook | undefined;
 };
 
 /** The lead as an agent of this process: its tools, its mail, its life. Resolves when the team's work is over. */
 export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): Promise<LeadEnd> {
-  const { surroundings, team, teamFolder, bus, spawn, screen, onStep } = request;
+  const { surroundings, team, teamFolder, bus, screen, onStep, hooks } = request;
   const notices = new Notices();
   const room = new RoomForTeammates(bus, request.maxRunning);
   let report: ConvergeReport | undefined;
@@ -87,6 +92,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         acknowledge: (ids) => mail.acknowledge(ids),
         overBudget,
         observe: (event, worker) => presence.observe(event, worker),
+        fireHook: opened.fireHook,
       },
       convergeSignal,
     );
@@ -94,6 +100,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     return made;
   };
 
+  const fire: FireHook = async (event, fireSignal) => (await opened.fireHook?.(event, fireSignal)) ?? {};
+  const spawn: SpawnContext = {
+    ...request.spawn,
+    onWorktree: async ({ worktreePath: worktree, branch }) => void (await fire({ event: "worktree_created", worktree, branch }, signal)),
+  };
   const revive = async (name: string): Promise<string> => {
     await room.take(name, signal);
     await reviveTeammate(name, spawn);
@@ -103,11 +114,13 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     if (wanted.model !== undefined) requirePrice(surroundings, team.maxCost, wanted.model);
     await room.take(wanted.name, callSignal);
     const info = await spawnTeammate(wanted, spawn);
+    const { name: teammate, branch, worktreePath: worktree } = info;
+    await fire({ event: "teammate_spawned", teammate, branch, worktree }, callSignal);
     return `${info.name} is ready (${info.backendType}${info.permissionMode === request.mode ? "" : `, mode ${info.permissionMode}`}), in its worktree on branch ${info.branch}.`;
   };
 
   const role = await builtInPrompt("coordinator");
-  await using opened = await openAgent(surroundings, {
+  await using opened: OpenedAgent = await openAgent(surroundings, {
     name: LEAD,
     root: surroundings.root,
     cwd: surroundings.root,
@@ -121,11 +134,20 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       ...(request.coordinator
         ? [askUserTool(screen.askUser)]
         : workTools({ web, shell, bash, mayShow, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
-      ...memberTools({ bus, self: LEAD, role: "lead", process: selfIdentity(), onStep, reviveMember: revive }),
+      ...memberTools({
+        bus,
+        self: LEAD,
+        role: "lead",
+        process: selfIdentity(),
+        onStep,
+        reviveMember: revive,
+        fireHook: () => opened.fireHook,
+      }),
       agentTool(spawnOne),
       ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),
     ],
     pending: () => leadPending({ mail, notices }),
+    hooks: hooks && { hooks, agentType: LEAD, team: team.name },
     overBudget,
     preserve: () => teamReminders(bus, LEAD, "lead", report?.merged),
     askHuman: screen.askHuman
@@ -198,11 +220,20 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     seen: opened.mail,
     onProtocol,
     onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
+    onTaken: (envelopes) => tellOfMail(envelopes, opened.fireHook),
     onProblem: screen.note,
   });
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
-  const deaths = new DeathWatch(bus, (member) => howItEnded(member, spawn), onStep);
+  const deaths = new DeathWatch(
+    bus,
+    (member) => howItEnded(member, spawn),
+    (step) => {
+      onStep(step);
+      // Who stops on purpose fires it in its own process.
+      if (step.type === "dead") void fire({ event: "teammate_stopped", teammate: step.name, reason: step.how }, signal);
+    },
+  );
   try {
     await bus.presence.beat({ name: LEAD, status: "busy", at: new Date().toISOString(), spent: spent() });
     const first: AgentInput =

@@ -1,3 +1,4 @@
+import type { FireHook } from "../protocol/hook.ts";
 import type { ProcessIdentity, TaskList, TeamBus, TeamMessage, TeamStep, TeamTask } from "../protocol/team.ts";
 import type { Tool } from "../protocol/tool.ts";
 import { claimable } from "../team/task-rules.ts";
@@ -16,17 +17,29 @@ export type MemberTools = {
   beforeComplete?: (task: TeamTask) => Promise<Completion>;
   onClaim?: (task: TeamTask) => Promise<void>;
   reviveMember?: (name: string) => Promise<string>;
+  /** Asked for at each event: the tools are made before the agent that fires it. */
+  fireHook?: () => FireHook | undefined;
 };
 
 /** The tools of coordination, the same for lead and teammates but for what their role allows. */
-export function memberTools({ bus, self, role, process, onStep, beforeComplete, onClaim, reviveMember }: MemberTools): Tool[] {
+export function memberTools({ bus, self, role, process, onStep, beforeComplete, onClaim, reviveMember, fireHook }: MemberTools): Tool[] {
   const { tasks, mailbox, roster, presence } = bus;
   const taskStep = (task: TeamTask) =>
     onStep({ type: "task", id: task.id, status: task.status, subject: task.subject, ...(task.owner ? { owner: task.owner } : {}) });
   const onSent = ({ to, body }: { to: string; body: TeamMessage }) =>
     onStep({ type: "message", from: self, to, summary: summaryOf(body), kind: body.type });
+  const fireTask = async (event: "task_created" | "task_completed", { id, subject, description, owner }: TeamTask) => {
+    const task = { id, subject, description, ...(owner === undefined ? {} : { owner }) };
+    return fireHook?.()?.({ event, task }, new AbortController().signal);
+  };
   return [
-    taskCreateTool({ tasks, onCreate: taskStep }),
+    taskCreateTool({
+      tasks,
+      onCreate: async (task) => {
+        taskStep(task);
+        await fireTask("task_created", task);
+      },
+    }),
     taskGetTool({ tasks }),
     taskListTool({ tasks }),
     taskUpdateTool({
@@ -42,6 +55,7 @@ export function memberTools({ bus, self, role, process, onStep, beforeComplete, 
         await reviveMember?.(to);
       },
       ...(beforeComplete ? { beforeComplete } : {}),
+      mayComplete: async (task) => (await fireTask("task_completed", task))?.block,
       onChange: async (task, before) => {
         taskStep(task);
         if (task.status === "in_progress" && before.status !== "in_progress" && task.owner === self) await onClaim?.(task);

@@ -9,6 +9,7 @@ import { readHeader } from "../memory/session-head.ts";
 import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
 import { secretMasker } from "../safety/secrets.ts";
@@ -19,6 +20,7 @@ import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { AgentTools } from "./agent-tools.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
+import type { AgentHooksRequest } from "./hooks-of-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
@@ -66,6 +68,8 @@ export type AgentRequest = {
   scope?: PermissionScope;
   /** It merges what others made, settings of the project too, in a checkout that is nobody's policy. */
   isMerging?: boolean;
+  /** The process's hooks, and in whose name they are fired for this conversation. Of a sub-agent, the prompt that it was started with. */
+  hooks?: AgentHooksRequest | undefined;
   /** Added to what commands see, for example an identity for git. */
   shellEnv?: NodeJS.ProcessEnv;
   /** Told of what the person should know, such as commands that run without a sandbox; standard error unless given. */
@@ -86,6 +90,8 @@ export type OpenedAgent = AsyncDisposable & {
   checkpoints(): Promise<Checkpoints>;
   tools: AgentTools;
   permissions: Permissions;
+  /** In this agent's name; what hooks say to the model goes into its next message. Undefined without hooks. */
+  fireHook: FireHook | undefined;
   memory: AgentMemory;
   /** Ids of the mail that the conversation holds. */
   mail: ReadonlySet<string>;
@@ -129,13 +135,15 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     readable: [spillFolder, surroundings.projectRoot, ...(request.scope?.readRoots ?? [])],
     keepsPolicy: !request.isMerging,
   }));
+  const hooks = request.hooks && (await import("./hooks-of-agent.ts")).hooksOfAgent(request.hooks, { request, shell, note: tell });
   const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     session: id,
     root: request.root,
     cwd: () => shell.cwd,
     mode: request.mode,
-    askHuman: request.askHuman,
+    askHuman: hooks ? hooks.notifying(request.askHuman) : request.askHuman,
+    beforeAsk: hooks?.beforeAsk,
     contains: containment?.contains,
     ...request.scope,
     // A result that went to disk is read from there.
@@ -181,11 +189,12 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
     const preserve = async () => [...(await memory.instructionReminders()), ...((await request.preserve?.()) ?? [])];
+    const compactor = openCompactor(one, client, { system, toolSpecs: tools.sent, cwd: () => shell.cwd, permissions, preserve });
     return {
       client,
       id: one.model,
       maxTokens: one.maxOutputTokens,
-      compactor: openCompactor(one, client, { system, toolSpecs: tools.sent, cwd: () => shell.cwd, permissions, preserve }),
+      compactor: hooks ? hooks.own.around(compactor) : compactor,
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
   };
@@ -215,6 +224,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
       onRewind: () => memory.wentBack(),
+      hooks: hooks?.own,
       shell,
       authorize: permissions.authorize,
       session,
@@ -223,6 +233,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       resolve: request.resolve,
     },
   );
+  await hooks?.start(old !== undefined);
   return {
     agent,
     session,
@@ -237,11 +248,13 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     checkpoints,
     tools,
     permissions,
+    fireHook: hooks?.own.fire,
     memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
+      await hooks?.end(agent.turns);
       await shell[Symbol.asyncDispose]();
       await containment?.[Symbol.asyncDispose]();
       session.close();

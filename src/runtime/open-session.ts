@@ -5,6 +5,7 @@ import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import type { TextBlock, UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
@@ -16,6 +17,7 @@ import type { ToolLoading } from "./deferred-tools.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import { openHooks } from "./open-hooks.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
 import { untrustedSkill } from "./project-items.ts";
 import { skillPlaces } from "./skill-places.ts";
@@ -53,11 +55,14 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
-  /** The first message of a conversation carries the instruction files and the memories. */
-  /** `called`: what a skill or a command that the person typed adds to these words. */
-  message(text: string, called?: (skills: Skills) => Promise<TextBlock[]>): Promise<UserMessage>;
+  /** The first message of a conversation carries the instruction files and the memories. Throws PromptRefused where a hook refuses the words.
+   * `called`: what a skill or a command that the person typed adds to them. */
+  message(text: string, signal?: AbortSignal, called?: (skills: Skills) => Promise<TextBlock[]>): Promise<UserMessage>;
   skills: Skills;
 };
+
+/** A hook of the person's settings does not let these words go to the model. */
+export class PromptRefused extends UserError {}
 
 const MAIN_AGENT = "main";
 
@@ -74,9 +79,16 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const skills = new Skills(places, (source, text) => untrustedSkill(source, text, projectRoot, opened.permissions.isAccepted));
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
+  const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const hooks = await openHooks(surroundings, note);
+  const refusal = async (prompt: string, signal = new AbortController().signal): Promise<string | undefined> => {
+    const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
+    return said?.block ?? said?.halt;
+  };
+  const askUser = hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   let loading: ToolLoading | undefined;
   let loadSkill: Tool | undefined;
-  const opened = await openAgent(surroundings, {
+  const opened: OpenedAgent = await openAgent(surroundings, {
     name: MAIN_AGENT,
     root,
     cwd,
@@ -88,17 +100,15 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     tools: ({ shell, bash, web, mayShow, addTools }) => {
       loading = mcp.loading?.(addTools);
       loadSkill = skills.tool({ shell, bash, addTools, discover: async (wanted) => discoverNamed(wanted, loading) });
-      return [
-        ...workTools({ web, shell, bash, mayShow, askUser: options.askUser, settings: settings.tools ?? {} }),
-        loadSkill,
-        ...(loading?.tools ?? []),
-      ];
+      return [...workTools({ web, shell, bash, mayShow, askUser, settings: settings.tools ?? {} }), loadSkill, ...(loading?.tools ?? [])];
     },
     resolve: async (call, signal) => loading?.resolve(call, signal),
     pending: async () => {
       const steering = options.steering?.();
-      const reminder = skills.takeReminder();
-      return { reminder: reminder ?? "", mail: [], ...(steering === undefined ? {} : { steering }) };
+      const reminder = skills.takeReminder() ?? "";
+      const refused = steering === undefined ? undefined : await refusal(steering);
+      if (refused !== undefined) note(`A hook refused what you typed meanwhile: ${refused}`);
+      return { reminder, mail: [], ...(steering === undefined || refused !== undefined ? {} : { steering }) };
     },
     preserve: async () => [...planMode.now(mode), ...(await skills.all())],
     isUndoable: true,
@@ -107,10 +117,11 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       allowLists: () => skills.allowLists,
       ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}),
     },
+    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT } } : {}),
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
-    await mcp[Symbol.asyncDispose]();
+    await Promise.all([mcp[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
   // Behind what a session that began without servers sends already.
@@ -144,7 +155,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     learner,
     notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcp.notes],
     skills,
-    async message(text, called) {
+    async message(text, signal, called) {
+      const refused = await refusal(text, signal);
+      if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);
       skills.turnEnded();
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
@@ -162,6 +175,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     async [Symbol.asyncDispose]() {
       learner?.stop();
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
+      await hooks?.[Symbol.asyncDispose]();
     },
   };
 }
@@ -169,6 +183,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
 /** What a skill names of the servers' tools is there when it begins. */
 async function discoverNamed(names: readonly string[], loading: ToolLoading | undefined): Promise<void> {
   for (const name of names) await loading?.resolve({ type: "tool_use", id: "", name, input: {} }, new AbortController().signal);
+}
+
+/** The same question; hooks hear that a person is waited for. */
+function notifying(askUser: AskUser, fireHook: () => FireHook | undefined): AskUser {
+  return (question, ...rest) => {
+    void fireHook()?.({ event: "notification", kind: "question", message: question }, new AbortController().signal);
+    return askUser(question, ...rest);
+  };
 }
 
 async function openLearner(...given: ConstructorParameters<typeof TurnLearner>): Promise<Learner> {

@@ -1,5 +1,5 @@
 import { projectPaths } from "../platform/paths.ts";
-import type { AskHuman, Authorize, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
+import type { AskHuman, Authorize, BeforeAsk, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import type { MayShow } from "../protocol/tool.ts";
 import type { AllowList } from "../safety/allow-list.ts";
 import { auditFile } from "../safety/audit.ts";
@@ -35,6 +35,7 @@ export type PermissionOptions = PermissionScope & {
   cwd: () => string;
   mode: () => PermissionMode;
   askHuman?: AskHuman | undefined;
+  beforeAsk?: BeforeAsk | undefined;
   /** Whether a command runs in the OS sandbox. */
   contains?: ((command: string) => Promise<boolean>) | undefined;
 };
@@ -90,6 +91,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     authorize: createAuthorize({
       context,
       ...(options.askHuman ? { askHuman: options.askHuman } : {}),
+      beforeAsk: options.beforeAsk,
       ...(options.foreignTools ? { foreignTools: options.foreignTools } : {}),
       record: auditFile(options.auditPath ?? data.audit),
       writeAlways: (found) => addLocalRules(localConfig, found),

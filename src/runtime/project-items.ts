@@ -43,15 +43,17 @@ export async function projectItems(
 
 function hookItems(hooks: unknown): string[] {
   if (!Array.isArray(hooks)) return [`hook ${JSON.stringify(hooks)}`];
-  return hooks.map((hook: unknown) => {
-    if (!isRecord(hook) || !isRecord(hook.action)) return `hook ${JSON.stringify(hook)}`;
-    const { event, action, ...others } = hook;
-    const { type, command, ...more } = action;
-    const isCommand = type === "command" && typeof command === "string";
-    const rest = isCommand ? { ...others, ...more } : others;
-    const what = isCommand ? command : JSON.stringify(action);
-    return `hook ${String(event)}: ${what}${Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : ""}`;
-  });
+  return hooks.map(hookItem);
+}
+
+export function hookItem(hook: unknown): string {
+  if (!isRecord(hook) || !isRecord(hook.action)) return `hook ${JSON.stringify(hook)}`;
+  const { event, action, ...others } = hook;
+  const { type, command, ...more } = action;
+  const isCommand = type === "command" && typeof command === "string";
+  const rest = isCommand ? { ...others, ...more } : others;
+  const what = isCommand ? command : JSON.stringify(action);
+  return `hook ${String(event)}: ${what}${Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : ""}`;
 }
 
 function serverItems(servers: unknown): string[] {

@@ -14,6 +14,8 @@ import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
 import { spentText } from "./cost-text.ts";
 import { INTEGRATOR, integratorsSpent, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
+import { mergeHooks, tellConverged } from "./merge-hooks.ts";
+import { openHooks } from "./open-hooks.ts";
 import { Spending } from "./spending.ts";
 import type { WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -80,6 +82,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     onStep,
     onNote: screen.note,
   });
+  await using hooks = await openHooks(surroundings, screen.note);
   const integrators = new Spending(await integratorsSpent(folder));
   const leadScreen: LeadScreen = { ...screen, event: logged(LEAD, screen.event) };
 
@@ -95,8 +98,10 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       maxRunning: run.maxRunning,
       ...(run.resumeNote === undefined ? {} : { resumeNote: run.resumeNote }),
       integrators,
-      converge: async (guidance, leadSide, convergeSignal) =>
-        converge({
+      hooks,
+      converge: async (guidance, leadSide, convergeSignal) => {
+        const report = await converge({
+          ...mergeHooks(leadSide.fireHook, convergeSignal),
           bus,
           checkout: ground.checkout,
           primary: ground.primary,
@@ -109,6 +114,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
               job,
               {
                 surroundings,
+                team: team.name,
+                hooks,
                 bus,
                 teamFolder: folder,
                 mode: integratorMode(mode),
@@ -126,7 +133,10 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
             ),
           onStep,
           signal: convergeSignal,
-        }),
+        });
+        await tellConverged(report, leadSide.fireHook, convergeSignal);
+        return report;
+      },
       onStep,
       screen: leadScreen,
     },

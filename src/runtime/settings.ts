@@ -1,7 +1,7 @@
 import { readOddFile } from "../platform/files.ts";
 import type { SANDBOX_MODES, Settings } from "./settings-schema.ts";
 
-const WITHOUT_EFFECT = ["hooks", "enableVerificationAgent"];
+const WITHOUT_EFFECT = ["enableVerificationAgent"];
 
 /** `isLocalForeign`: the local file came with the repository, so it is the project's word, not the person's. */
 export type SettingsFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };

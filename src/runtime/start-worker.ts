@@ -25,11 +25,14 @@ import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/wo
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { firstInput } from "./agent-memory.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
+import { goOnText } from "./go-on-text.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import { openHooks } from "./open-hooks.ts";
 import { readSurroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
 import { teamReminders } from "./team-reminders.ts";
+import { tellOfMail } from "./tell-of-mail.ts";
 import { workTools } from "./toolset.ts";
 
 const TEAMMATE_TURNS = 200;
@@ -95,6 +98,8 @@ export async function startWorker(
     screen.askHuman,
   );
 
+  let taskNow: string | undefined;
+  await using hooks = await openHooks(surroundings, screen.note);
   opened = await openAgent(surroundings, {
     name: self,
     root: info.worktreePath,
@@ -121,12 +126,15 @@ export async function startWorker(
         process,
         onStep: (step) => log.add(self, step),
         beforeComplete,
+        fireHook: () => opened?.fireHook,
         onClaim: async (task) => {
+          taskNow = task.id;
           atClaim.set(task.id, { head: await gitText(info.worktreePath, ["rev-parse", "HEAD"]), spent: spent() });
         },
       }),
     ],
     pending: () => mail.take(),
+    hooks: hooks && { hooks, agentType: info.agentType, team: team.name, worktree: info.worktreePath, task: () => taskNow },
     overBudget: teamBudget(bus, self, spent),
     preserve: () => teamReminders(bus, self, "teammate"),
     askHuman: boot.headless ? undefined : relay.ask,
@@ -140,12 +148,16 @@ export async function startWorker(
   });
   await using agent = opened;
   for (const note of agent.notes) screen.note(note);
+  const { fireHook } = agent;
+  if (boot.isByHand && boot.prompt !== undefined)
+    await fireHook?.({ event: "worktree_created", worktree: info.worktreePath, branch: info.branch }, signal);
 
   const mail = new MailReader({
     mailbox: bus.mailbox,
     self,
     seen: agent.mail,
     onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
+    onTaken: (envelopes) => tellOfMail(envelopes, fireHook),
     onProblem: screen.note,
     onProtocol: async ({ id, body }) => {
       if (body.type === "shutdown_request") {
@@ -168,7 +180,7 @@ export async function startWorker(
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
     const first = boot.prompt === undefined ? undefined : await firstInput(agent.memory, boot.prompt, screen.note);
     const presence = new AgentPresence(bus.presence, self, spent);
-    return await runWorker(
+    const end = await runWorker(
       first,
       {
         self,
@@ -185,11 +197,18 @@ export async function startWorker(
           screen.event(event);
         },
         onStatus: screen.status,
+        beforeIdle: async (text, isAgain) => {
+          const said = await fireHook?.({ event: "teammate_idle", text, isAgain }, stopping.signal);
+          return said?.block === undefined || said.halt !== undefined ? undefined : goOnText("teammate_idle", said.block);
+        },
         leadCheckMs: LEAD_CHECK_MS,
         orphanTimeoutMs: boot.orphanTimeoutMs ?? ORPHAN_TIMEOUT_MS,
       },
       signal,
     );
+    const reason = control.shutdown?.reason ?? "the lead is gone";
+    await fireHook?.({ event: "teammate_stopped", teammate: self, reason }, new AbortController().signal);
+    return end;
   } finally {
     pumpEnd.abort();
     await pump;

@@ -1,4 +1,12 @@
-import type { AskHuman, Authorize, FinalDecision, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
+import type {
+  AskHuman,
+  Authorize,
+  BeforeAsk,
+  FinalDecision,
+  PermissionDecision,
+  PermissionMode,
+  PermissionRequest,
+} from "../protocol/permission.ts";
 import type { MayShow } from "../protocol/tool.ts";
 import type { AllowList } from "./allow-list.ts";
 import { auditLine, type Recorder } from "./audit.ts";
@@ -40,6 +48,8 @@ type AuthorizeContext = {
 export type AuthorizeParts = {
   context: AuthorizeContext;
   askHuman?: AskHuman;
+  /** Asked first, whether somebody is there or not. */
+  beforeAsk?: BeforeAsk | undefined;
   /** One line for every decision. */
   record?: Recorder;
   /** For tools of servers, which are allowed as they are: a change since then is put to the person in every mode. */
@@ -73,6 +83,7 @@ export function createMayShow(agent: string, context: AuthorizeContext): MayShow
 export function createAuthorize({
   context,
   askHuman,
+  beforeAsk,
   record,
   foreignTools,
   writeAlways,
@@ -88,7 +99,8 @@ export function createAuthorize({
     const lists = context.allowLists?.() ?? [];
     const outside =
       lists.length === 0 ? undefined : await (await import("./allow-list.ts")).outsideAllowLists(request, lists, inForce.ground);
-    const decided = join([byLayers, ...(change ? [changedTool(change)] : []), ...(outside ? [outside] : [])]) ?? byLayers;
+    const byAll = join([byLayers, ...(change ? [changedTool(change)] : []), ...(outside ? [outside] : [])]) ?? byLayers;
+    const decided = besideHooks(request, byAll);
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
     if (final.decision === "allow") await foreignTools?.approve(request.tool);
     const { session, root, mode } = context;
@@ -96,7 +108,14 @@ export function createAuthorize({
     return final;
   };
 
-  async function settle(request: PermissionRequest, asked: PermissionDecision, signal: AbortSignal): Promise<FinalDecision> {
+  async function settle(
+    { hook: _, ...request }: PermissionRequest,
+    asked: PermissionDecision,
+    signal: AbortSignal,
+  ): Promise<FinalDecision> {
+    const hooked = await beforeAsk?.(request, asked, signal);
+    if (hooked?.decision === "deny") return { ...asked, decision: "deny", sticky: false, layer: "hook", reason: hooked.reason };
+    if (hooked?.decision === "allow" && isOfMode(asked)) return { ...asked, decision: "allow", layer: "hook", reason: hooked.reason };
     const place = { root: context.root, home: context.home };
     const answer = askHuman && !context.isHeadless && !signal.aborted ? await askHuman(request, asked, signal) : undefined;
     if (answer === undefined) return denyUnanswered(request, asked, place);
@@ -110,6 +129,22 @@ export function createAuthorize({
       reason: answer === "always" ? "the person allowed it for good" : "the person allowed it once",
     };
   }
+}
+
+/** The mode alone asks: no layer that holds in every mode, no rule and nothing sticky. */
+function isOfMode({ decision, sticky, layer }: PermissionDecision): boolean {
+  return decision === "ask" && !sticky && layer === "mode";
+}
+
+/** What a hook denies or wants asked counts whatever the layers say; what it allows only where the mode alone would ask. */
+function besideHooks({ hook }: PermissionRequest, decided: PermissionDecision): PermissionDecision {
+  if (hook === undefined) return decided;
+  if (hook.decision === "allow") {
+    if (!isOfMode(decided)) return decided;
+    return { ...decided, decision: "allow", layer: "hook", reason: hook.reason };
+  }
+  const vote = { decision: hook.decision, sticky: hook.decision === "ask", layer: "hook", reason: hook.reason } as const;
+  return join([decided, vote]) ?? decided;
 }
 
 function changedTool({ reason, difference }: ToolChange): PermissionDecision {

@@ -9,6 +9,8 @@ export function narrowestRules(
   asked: PermissionDecision,
   place: { root: string; home: string },
 ): string[] {
+  // It would ask again.
+  if (asked.layer === "hook") return [];
   if (tool === "Bash") return commandRules(access.subject.trim(), asked);
   if (tool === "WebFetch") return [webRule(access.subject) ?? []].flat();
   // A sticky file or a changed tool of a server asks each time: no rule stands for a person there.

@@ -1,7 +1,9 @@
-import { readFile, readlink, realpath } from "node:fs/promises";
+import { readFile, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { isErrno, readOddFile, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
 import { withLock } from "../platform/lock.ts";
+import { UserError } from "../protocol/errors.ts";
 import { isRecord } from "../protocol/record.ts";
 import { parseRuleBody, type Rule, type RuleEffect, type RuleLevel, type RuleSet, ruleDoubt } from "./rules.ts";
 
@@ -116,22 +118,43 @@ function fromLists(lists: Record<string, unknown>, placeOf: (...path: (string | 
 
 /** Adds allow rules to the local settings; comments and everything else of the file stay as they are. */
 export async function addLocalRules(localFile: string, rules: readonly string[]): Promise<void> {
-  const file = await linkTarget(localFile);
-  await withLock(file, async () => {
+  await addToLists(localFile, [{ path: ["permissions", "allow"], items: rules }]);
+  await keepOutOfGit(localFile);
+}
+
+export type ListAddition = { path: readonly string[]; items: readonly unknown[] };
+
+/** Adds what is not there yet to lists of a settings file; gives how many items it added. Comments and everything else stay as they are. */
+export async function addToLists(settingsFile: string, additions: readonly ListAddition[], isDryRun = false): Promise<number> {
+  const file = await linkTarget(settingsFile);
+  const change = async () => {
     const { parseDocument, isSeq } = await import("../platform/yaml.ts");
     const { text = "", problem } = await readOddFile(file);
-    if (problem) throw new Error(`${file} ${problem}; mend it, then answer "always" again.`);
+    if (problem) throw new UserError(`${file} ${problem}; mend it, then do this again.`);
     const document = parseDocument(text);
-    if (document.errors.length > 0) throw new Error(`${file} does not parse; mend it, then answer "always" again.`);
-    const place = ["permissions", "allow"];
-    for (const rule of rules) {
-      const list = document.getIn(place);
-      if (!isSeq(list)) document.setIn(place, [rule]);
-      else if (!list.toJSON().includes(rule)) list.add(rule);
+    if (document.errors.length > 0) throw new UserError(`${file} does not parse; mend it, then do this again.`);
+    let added = 0;
+    for (const { path, items } of additions) {
+      for (const item of items) {
+        const list = document.getIn(path);
+        if (!isSeq(list)) document.setIn(path, document.createNode([item]));
+        else if (list.toJSON().some((one: unknown) => isDeepStrictEqual(one, item))) continue;
+        else list.add(document.createNode(item));
+        added += 1;
+      }
     }
-    await writeAtomic(file, document.toString());
-  });
-  await keepOutOfGit(localFile);
+    if (added > 0 && !isDryRun) await writeAtomic(file, document.toString(), { mode: await modeOf(file) });
+    return added;
+  };
+  return isDryRun ? change() : withLock(file, change);
+}
+
+/** As it is; a new one is the owner's. */
+async function modeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mode }) => mode & 0o777,
+    () => 0o600,
+  );
 }
 
 /** A link stays one: what it leads to is written. */
@@ -146,7 +169,7 @@ async function linkTarget(file: string): Promise<string> {
 }
 
 /** The file of this machine must not be committed: named in the repository's own exclude file. */
-async function keepOutOfGit(file: string): Promise<void> {
+export async function keepOutOfGit(file: string): Promise<void> {
   const folder = dirname(dirname(file));
   const gitFolder = await findGitFolder(folder);
   if (!gitFolder) return;

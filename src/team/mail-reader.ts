@@ -11,6 +11,8 @@ type MailReaderOptions = {
   /** Acts on a protocol message; it is acknowledged afterwards. */
   onProtocol: (envelope: ProtocolEnvelope) => Promise<void>;
   onSetAside: (envelope: Envelope, reason: string) => void;
+  /** Before the model reads them. */
+  onTaken?: (envelopes: readonly Envelope[]) => Promise<void>;
   onProblem?: (text: string) => void;
 };
 
@@ -26,7 +28,7 @@ export class MailReader {
   /** Handed out, not yet in the transcript: a crash brings them again. */
   readonly #inFlight = new Set<string>();
   #looking: Promise<unknown> = Promise.resolve();
-  #current: { pending?: Pending; wakes: boolean } = { wakes: false };
+  #current: { pending?: Pending; wakes: boolean; envelopes: readonly Envelope[] } = { wakes: false, envelopes: [] };
   readonly #waiting = new Set<() => void>();
 
   constructor(options: MailReaderOptions) {
@@ -69,16 +71,19 @@ export class MailReader {
     }
     const settled = [...sorted.duplicates, ...sorted.protocol.map((one) => one.id), ...sorted.setAside.map((one) => one.envelope.id)];
     if (settled.length > 0) await mailbox.acknowledge(settled);
-    this.#current = { wakes: sorted.wakes, ...(sorted.pending ? { pending: sorted.pending } : {}) };
+    const ids = new Set(sorted.pending?.mail);
+    const envelopes = unread.filter(({ id }, index) => ids.has(id) && unread.findIndex((one) => one.id === id) === index);
+    this.#current = { wakes: sorted.wakes, envelopes, ...(sorted.pending ? { pending: sorted.pending } : {}) };
     if (sorted.wakes) this.#wakeAll();
   }
 
   /** All mail for the model that was not handed out yet. */
   async take(): Promise<Pending | undefined> {
     await this.look();
-    const { pending } = this.#current;
-    this.#current = { wakes: false };
+    const { pending, envelopes } = this.#current;
+    this.#current = { wakes: false, envelopes: [] };
     for (const id of pending?.mail ?? []) this.#inFlight.add(id);
+    if (envelopes.length > 0) await this.#options.onTaken?.(envelopes);
     return pending;
   }
 

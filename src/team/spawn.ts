@@ -38,6 +38,8 @@ export type SpawnContext = {
   boot: Pick<Boot, "headless" | "env" | "trust" | "addDirs" | "orphanTimeoutMs">;
   leadMode: PermissionMode;
   onStep: (step: TeamStep) => void;
+  /** A member's worktree was made, or made again. */
+  onWorktree?: (member: TeammateInfo) => Promise<void>;
   onNote: (text: string) => void;
 };
 
@@ -80,6 +82,7 @@ export async function spawnTeammate(request: SpawnRequest, context: SpawnContext
     await makeInbox(teamLayout(teamFolder), name);
     await addWorktree({ primary, path: info.worktreePath, branch: info.branch, commit: baseCommit, lockPath: context.worktreeLock });
     for (const note of await furnishWorktree(primary, info.worktreePath, context.includeFile)) context.onNote(note);
+    await context.onWorktree?.(info);
   } catch (error) {
     await dropMember(name, context);
     throw new UserError(`${name} could not get a worktree: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
@@ -104,6 +107,7 @@ export async function reviveTeammate(name: string, context: SpawnContext): Promi
   if (!(await exists(known.worktreePath))) {
     await restoreWorktree({ primary, path: known.worktreePath, branch: known.branch, lockPath: context.worktreeLock });
     await furnishWorktree(primary, known.worktreePath, context.includeFile);
+    await context.onWorktree?.(known);
   }
   const next: TeammateInfo = { ...known, epoch: known.epoch + 1, backendType: context.backend.kind };
   delete next.process;

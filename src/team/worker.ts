@@ -18,11 +18,16 @@ export type WorkerOptions = {
   isLeadAlive: () => Promise<boolean>;
   onEvent: (event: AgentEvent) => void;
   onStatus: (status: MemberStatus, detail?: string) => void;
+  /** Asked when a run is done: words by which the member goes on instead of being idle. `isAgain`: it does so already. */
+  beforeIdle?: ((text: string, isAgain: boolean) => Promise<string | undefined>) | undefined;
   leadCheckMs: number;
   orphanTimeoutMs: number;
 };
 
 export type WorkerEnd = "shutdown" | "orphaned";
+
+/** So often in a row a member is kept from being idle; then the lead is told. */
+const MAX_CONTINUATIONS = 8;
 
 /** What others want of a worker beside mail for its model. */
 export class WorkerControl {
@@ -58,7 +63,9 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
   const { self, bus, mail, control } = options;
   const announced = { text: "" };
   let input = first;
+  let continuations = 0;
   for (;;) {
+    if (input === undefined) continuations = 0;
     input ??= await nextInput(options, signal);
     if (input === undefined || control.shutdown) return stop(options);
     if (control.orphaned && !(await leadReturns(options, signal))) return orphan(options);
@@ -78,7 +85,14 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
       input = { message: userText("<system-reminder>The lead is back. Go on with your work.</system-reminder>") };
       continue;
     }
-    await reportIdle(end, announced, options);
+    const goOn = end.reason === "end_turn" ? await options.beforeIdle?.(end.text, continuations > 0) : undefined;
+    if (goOn !== undefined && continuations < MAX_CONTINUATIONS) {
+      continuations += 1;
+      input = { message: userText(goOn) };
+      continue;
+    }
+    const note = goOn === undefined ? "" : `\n(A hook wanted it to go on ${MAX_CONTINUATIONS} times and still does.)`;
+    await reportIdle({ ...end, text: `${end.text}${note}` }, announced, options);
     if (mail.hasWork) await beat(options, "busy");
     else await beat(options, end.reason === "error" ? "failed" : "idle", end.reason === "budget" ? end.text : end.error?.message);
     await setActive(options, mail.hasWork);
@@ -177,7 +191,8 @@ async function reportIdle(end: LoopComplete, announced: { text: string }, option
   if (commits.length === 0 && text === announced.text && announced.text !== "") return;
   announced.text = text;
   const own = (await options.bus.tasks.list()).filter((task) => task.status === "in_progress" && task.owner === options.self);
-  const reason = end.reason === "error" ? "failed" : end.reason === "budget" ? "blocked" : own.length > 0 ? "waiting" : "done";
+  const reason =
+    end.reason === "error" ? "failed" : end.reason === "budget" || end.reason === "hook" ? "blocked" : own.length > 0 ? "waiting" : "done";
   await options.bus.mailbox.send(LEAD, { type: "idle_notification", reason, lastText: text, commits });
 }
 

@@ -116,10 +116,12 @@ describe("settings", () => {
   });
 
   test("an unknown key inside of a section is named too, and so is a section without effect", async () => {
-    const { settings, warnings } = await load({ user: "team: {teammatez: 3, check: a}\ntools: {bashTimeoutt: 3}\nhooks: {}\n" });
+    const { settings, warnings } = await load({
+      user: "team: {teammatez: 3, check: a}\ntools: {bashTimeoutt: 3}\nenableVerificationAgent: true\n",
+    });
     expect(settings.team).toEqual({ check: "a" });
     expect(warnings).toEqual([
-      'user.yaml:3: "hooks" has no effect in this version.',
+      'user.yaml:3: "enableVerificationAgent" has no effect in this version.',
       'user.yaml:2: there is no setting "tools.bashTimeoutt".',
       'user.yaml:1: there is no setting "team.teammatez".',
     ]);

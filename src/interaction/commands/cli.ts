@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
+import { hooksCommands, importCommands } from "./hooks-commands.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { sessionsCommands } from "./sessions-commands.ts";
@@ -134,6 +135,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       run(import("./doctor.ts").then(({ doctorCommand }) => doctorCommand({ ...args, ...globalFlags(args) }))),
     )
     .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
+    .command("hooks", "Hooks: list what is configured, try an event", (builder) => hooksCommands(builder, run))
+    .command("import", "Take over what another program was configured with", (builder) => importCommands(builder, run))
     .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>
       sessionsCommands(builder, run),
     )

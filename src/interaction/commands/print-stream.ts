@@ -1,6 +1,6 @@
 import { UserError } from "../../protocol/errors.ts";
 import type { UserMessage } from "../../protocol/message.ts";
-import type { OpenedSession } from "../../runtime/open-session.ts";
+import { type OpenedSession, PromptRefused } from "../../runtime/open-session.ts";
 import { jsonLine } from "../json-line.ts";
 import type { PrintOptions } from "../print.ts";
 import { type InputItem, readStreamInput } from "../stream-input.ts";
@@ -13,10 +13,20 @@ const PRECEDENCE = [130, 5, 2, 4, 3, 1, 0];
 export async function printMessages(session: OpenedSession, run: Run, options: PrintOptions, signal: AbortSignal): Promise<number> {
   const codes: number[] = [];
   const say = (value: object) => options.write(jsonLine({ ...value, session_id: session.id }));
+  const runMessage = async (item: Extract<InputItem, { type: "message" }>): Promise<number> => {
+    try {
+      return await run(await messageOf(session, item), codes.length > 0);
+    } catch (error) {
+      // The others are messages of their own.
+      if (!(error instanceof PromptRefused)) throw error;
+      say({ type: "error", error: { kind: "hook", message: error.message } });
+      return 1;
+    }
+  };
   for await (const item of untilStopped(signal)) {
     switch (item.type) {
       case "message":
-        codes.push(await run(await messageOf(session, item), codes.length > 0));
+        codes.push(await runMessage(item));
         break;
       case "control":
         say({ type: "control_response", response: controlResponse(item) });

@@ -93,17 +93,23 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   // Without await the session would be closed before the run has ended.
   const code = args.isStreamInput
     ? await (await import("./print-stream.ts")).printMessages(session, run, options, interrupt.signal)
-    : await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output));
+    : await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output, interrupt.signal));
   return code === SIGNAL_CODES.SIGINT && signalled > 0 ? signalled : code;
 }
 
 /** What was piped stands behind the prompt that was given; it is data, often of others, and has no voice of the system. */
-async function promptMessage(session: OpenedSession, prompt: string, piped: string | undefined, output: PrintOutput): Promise<UserMessage> {
+async function promptMessage(
+  session: OpenedSession,
+  prompt: string,
+  piped: string | undefined,
+  output: PrintOutput,
+  signal: AbortSignal,
+): Promise<UserMessage> {
   if (piped === undefined)
     output.note(
       `Standard input said nothing for ${SILENT_PIPE_MS / 1000} s: the prompt goes out without it. Give </dev/null to skip the wait.`,
     );
-  return session.message(piped?.trim() ? `${prompt}\n\n${escapeSystemTags(piped)}` : prompt);
+  return session.message(piped?.trim() ? `${prompt}\n\n${escapeSystemTags(piped)}` : prompt, signal);
 }
 
 function requireStreams({ prompt, outputFormat }: PrintArguments): void {

@@ -3,6 +3,7 @@ import { compactCommand } from "./compact.ts";
 import { contextCommand } from "./context.ts";
 import { costCommand } from "./cost.ts";
 import { forgetCommand } from "./forget.ts";
+import { hooksCommand } from "./hooks.ts";
 import { jobsCommand } from "./jobs.ts";
 import { memoryCommand } from "./memory.ts";
 import { modeCommand } from "./mode.ts";
@@ -32,6 +33,7 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
   exit("exit"),
   forgetCommand,
   help,
+  hooksCommand,
   jobsCommand,
   memoryCommand,
   modeCommand,

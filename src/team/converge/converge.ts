@@ -3,7 +3,7 @@ import type { LoopComplete } from "../../protocol/agent.ts";
 import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
 import type { Tool } from "../../protocol/tool.ts";
 import { executableChanges } from "./executable-changes.ts";
-import { type Candidate, Guard } from "./guard.ts";
+import { type Candidate, Guard, type MergeHooks } from "./guard.ts";
 import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
 import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
 import { land } from "./land.ts";
@@ -22,7 +22,7 @@ export type IntegratorJob = {
   guard: (bash: Tool) => Tool;
 };
 
-export type ConvergeOptions = {
+export type ConvergeOptions = MergeHooks & {
   bus: TeamBus;
   /** The user's checkout that the team was started in. */
   checkout: string;
@@ -33,6 +33,8 @@ export type ConvergeOptions = {
   guidance?: string;
   runIntegrator: (job: IntegratorJob, signal: AbortSignal) => Promise<LoopComplete>;
   onStep: (step: TeamStep) => void;
+  /** The worktree for the merges was made. */
+  onWorktree?: ((path: string) => Promise<void>) | undefined;
   signal: AbortSignal;
   /** How long a member may be at work still before it is refused. */
   idleWaitMs?: number;
@@ -75,12 +77,14 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
   }
 
   const { integrationPath: path, worktreeLock, includeFile } = options;
-  const integration = await openIntegration({ primary, path, start, worktreeLock, includeFile });
+  const integration = await openIntegration({ primary, path, start, worktreeLock, includeFile, onWorktree: options.onWorktree });
   const guard = new Guard({
     integration,
     candidates: sorted.candidates,
     check: team.check,
     gateTimeoutMs: options.gateTimeoutMs,
+    beforeMerge: options.beforeMerge,
+    afterMerge: options.afterMerge,
     onStep,
     signal,
   });

@@ -11,7 +11,15 @@ export type Candidate = { name: string; branch: string; tip: string };
 /** What last kept a member's branch out. */
 export type Refusal = { kind: "conflict" | "gate" | "refused"; reason: string };
 
-export type GuardOptions = {
+/** A merge of a member's branch that stands in the integration worktree. */
+type MemberMerge = { teammate: string; branch: string; commit: string; worktree: string };
+export type MergeHooks = {
+  /** A reason why it must be taken back, or undefined. */
+  beforeMerge?: ((merge: MemberMerge) => Promise<string | undefined>) | undefined;
+  afterMerge?: ((merge: MemberMerge) => Promise<void>) | undefined;
+};
+
+export type GuardOptions = MergeHooks & {
   integration: Integration;
   candidates: readonly Candidate[];
   check?: string | undefined;
@@ -101,7 +109,7 @@ export class Guard {
 
   /** Why the commit can't stay; undefined when it was accepted. */
   async #take(commit: string): Promise<string | undefined> {
-    const { integration, onStep, check } = this.#options;
+    const { integration, onStep, check, beforeMerge, afterMerge } = this.#options;
     const [, theirs] = await parentsOf(integration.path, commit);
     const candidate = theirs === undefined ? await this.#ownerOf(commit) : await this.#ownerOf(theirs);
     const name = candidate?.name ?? "a commit of your own";
@@ -126,6 +134,9 @@ export class Guard {
     this.#chosen.clear();
     const problem = await commitProblem(integration.path, commit, [...chosen.keys()]);
     if (problem) return refuse(problem.conflicts.length > 0 ? "conflict" : "refused", problem.reason, problem.conflicts);
+    const merge = candidate && { teammate: candidate.name, branch: candidate.branch, commit, worktree: integration.path };
+    const refusal = merge && (await beforeMerge?.(merge));
+    if (refusal !== undefined) return refuse("refused", `A hook refused it. ${refusal}`);
     if (check !== undefined) {
       const gate = await this.#gate(check);
       if (!gate.ok) return refuse("gate", `The check failed: ${check}\n${gate.output.slice(-MOST_OUTPUT)}`);
@@ -138,6 +149,7 @@ export class Guard {
       for (const [file, side] of chosen) this.choices.push(`${file}: ${side} (with ${candidate.name})`);
       onStep({ type: "merge", name: candidate.name, branch: candidate.branch, commit });
     }
+    if (merge) await afterMerge?.(merge);
     return undefined;
   }
 

@@ -6,7 +6,14 @@ import { addWorktree, furnishWorktree, removeWorktree } from "../../platform/wor
 /** Belongs to the worktree alone and goes with it: the last commit that passed all looks. */
 const ACCEPTED = "refs/worktree/roocode-accepted";
 
-export type IntegrationRequest = { primary: string; path: string; start: string; worktreeLock: string; includeFile: string };
+export type IntegrationRequest = {
+  primary: string;
+  path: string;
+  start: string;
+  worktreeLock: string;
+  includeFile: string;
+  onWorktree?: ((path: string) => Promise<void>) | undefined;
+};
 
 /** The system's own worktree, in which branches come together. HEAD is detached; nobody's branch moves by what is done here. */
 export class Integration {
@@ -67,7 +74,14 @@ export class Integration {
 }
 
 /** What an earlier Converge accepted is kept when the user's branch has not moved on from under it; anything else is built anew. */
-export async function openIntegration({ primary, path, start, worktreeLock, includeFile }: IntegrationRequest): Promise<Integration> {
+export async function openIntegration({
+  primary,
+  path,
+  start,
+  worktreeLock,
+  includeFile,
+  onWorktree,
+}: IntegrationRequest): Promise<Integration> {
   const furnish = () => furnishWorktree(primary, path, includeFile);
   const earlier = await acceptedEarlier(path, primary, start);
   if (earlier !== undefined) {
@@ -80,6 +94,7 @@ export async function openIntegration({ primary, path, start, worktreeLock, incl
   else await git(primary, ["worktree", "prune"]);
   await addWorktree({ primary, path, commit: start, lockPath: worktreeLock });
   await furnish();
+  await onWorktree?.(path);
   const integration = new Integration(path, start, start, furnish);
   await integration.accept(start);
   return integration;

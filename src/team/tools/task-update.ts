@@ -47,6 +47,8 @@ export type TaskUpdateOptions = {
   notifyAssignment?: (to: string, task: TeamTask) => Promise<unknown>;
   /** Commits and runs the check. Without it nothing counts as committed in a team, and a plain session needs no proof. */
   beforeComplete?: (task: TeamTask) => Promise<Completion>;
+  /** Asked last, when the work is proven: a reason why the task must not count as completed, or undefined. */
+  mayComplete?: ((task: TeamTask) => Promise<string | undefined>) | undefined;
   onChange?: (task: TeamTask, before: TeamTask) => void | Promise<void>;
   isAlive?: (identity: ProcessIdentity) => boolean;
 };
@@ -165,7 +167,14 @@ function refuseLostWrite(first: TeamTask, now: TeamTask, patch: TaskPatch): void
   }
 }
 
-async function proof(input: TaskUpdateInput, task: TeamTask, { beforeComplete, team }: TaskUpdateOptions): Promise<Proven> {
+async function proof(input: TaskUpdateInput, task: TeamTask, options: TaskUpdateOptions): Promise<Proven> {
+  const proven = await provenWork(input, task, options);
+  const refusal = await options.mayComplete?.(task);
+  if (refusal !== undefined) throw new TaskRuleError(`Task ${task.id} is not completed: a hook refused it. ${refusal}`);
+  return proven;
+}
+
+async function provenWork(input: TaskUpdateInput, task: TeamTask, { beforeComplete, team }: TaskUpdateOptions): Promise<Proven> {
   if (!beforeComplete && !team) return { ok: true };
   if (!beforeComplete && task.check)
     throw new TaskRuleError(`Task ${task.id} has a check: only the member who does the work can complete it.`);

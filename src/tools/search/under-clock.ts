@@ -20,7 +20,8 @@ export function underClock(totalMs: number): <T>(work: () => T) => T | undefined
       script.runInContext(context, { timeout: Math.ceil(left) });
       return result;
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
+      // It may be an Error of the other context, which is no instance of ours.
+      if (typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
       throw error;
     } finally {
       left -= performance.now() - began;

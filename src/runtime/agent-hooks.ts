@@ -1,0 +1,84 @@
+import type { FireHook, HookEvent } from "../protocol/hook.ts";
+import type { Compactor } from "../protocol/memory.ts";
+import { goOnText } from "./go-on-text.ts";
+
+/** So often a hook may keep an agent from ending; what it wants more is told to the person. */
+const MAX_CONTINUATIONS = 8;
+
+/** Where a hook's wish that the run shall end is obeyed. At an end it ends anyway. */
+const HALTING: readonly HookEvent["event"][] = ["pre_tool_use", "post_tool_use", "post_tool_failure"];
+
+/** The hooks of one conversation: what they say to the model waits here for the next message that can carry it. */
+export class AgentHooks {
+  readonly #fire: FireHook;
+  readonly #endEvent: "stop" | "subagent_stop";
+  readonly #note: (text: string) => void;
+  #contexts: string[] = [];
+  #halt: string | undefined;
+  #continuations = 0;
+
+  constructor(fire: FireHook, endEvent: "stop" | "subagent_stop", note: (text: string) => void) {
+    this.#fire = fire;
+    this.#endEvent = endEvent;
+    this.#note = note;
+  }
+
+  readonly fire: FireHook = async (event, signal) => {
+    const outcome = await this.#fire(event, signal);
+    if (outcome.context !== undefined) this.#contexts.push(outcome.context);
+    if (HALTING.includes(event.event)) this.#halt ??= outcome.halt;
+    return outcome;
+  };
+
+  begin(): void {
+    this.#halt = undefined;
+    this.#continuations = 0;
+  }
+
+  halted = (): string | undefined => this.#halt;
+
+  takeContext(): string | undefined {
+    const contexts = this.#contexts;
+    this.#contexts = [];
+    return contexts.length === 0 ? undefined : contexts.join("\n\n");
+  }
+
+  /** What keeps the agent from ending: the words by which it goes on. */
+  beforeEnd = async (text: string, signal: AbortSignal): Promise<string | undefined> => {
+    const outcome = await this.fire({ event: this.#endEvent, text, isAgain: this.#continuations > 0 }, signal);
+    if (outcome.block === undefined || outcome.halt !== undefined) return undefined;
+    if (this.#continuations >= MAX_CONTINUATIONS) {
+      this.#note(
+        `A hook of ${this.#endEvent} kept the agent from ending ${MAX_CONTINUATIONS} times; it ends now. The hook's reason: ${outcome.block}`,
+      );
+      return undefined;
+    }
+    this.#continuations += 1;
+    return [goOnText(this.#endEvent, outcome.block), this.takeContext()].filter((part) => part !== undefined).join("\n\n");
+  };
+
+  /** Before and after the summary takes the history's place; what the first hook says goes into the request for it. */
+  around(compactor: Compactor): Compactor {
+    const { fire } = this;
+    // Its words are for the summary, not for the conversation.
+    const before = this.#fire;
+    return {
+      isDue: (history) => compactor.isDue(history),
+      observe: (history, usage) => compactor.observe(history, usage),
+      tooLong: (limitTokens) => compactor.tooLong(limitTokens),
+      report: (history) => compactor.report(history),
+      takeNotices: () => compactor.takeNotices(),
+      async *compact(history, options, signal) {
+        const { trigger } = options;
+        const { context } = await before({ event: "pre_compact", trigger }, signal);
+        const focus = [options.focus, context].filter((part) => part !== undefined).join("\n");
+        const outcome = yield* compactor.compact(history, { ...options, ...(focus === "" ? {} : { focus }) }, signal);
+        if (!("failed" in outcome)) {
+          const { mode, tokensBefore, tokensAfter } = outcome;
+          await fire({ event: "post_compact", trigger, mode, tokensBefore, tokensAfter }, signal);
+        }
+        return outcome;
+      },
+    };
+  }
+}
