@@ -20,7 +20,7 @@ import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
 import { untrustedSkill } from "./project-items.ts";
-import { skillPlaces } from "./skill-places.ts";
+import { commandPlaces, skillPlaces } from "./skill-places.ts";
 import { Skills, toldText } from "./skills.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
@@ -76,7 +76,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
   const planMode = new PlanModeNotice();
   const places = skillPlaces(surroundings);
-  const skills = new Skills(places, (source, text) => untrustedSkill(source, text, projectRoot, opened.permissions.isAccepted));
+  const skills = new Skills(places, commandPlaces(surroundings), (source, text) =>
+    untrustedSkill(source, text, projectRoot, opened.permissions.isAccepted),
+  );
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));

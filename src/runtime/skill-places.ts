@@ -4,16 +4,24 @@ import type { SkillPlace } from "../tools/skills/skill-files.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Folders of other products that hold the same kind of file. */
+type Places = Pick<Surroundings, "projectRoot" | "home" | "data">;
 const SHARED = [".claude", ".agents"];
 
 /** Where skills are looked for: the project's count before the person's, and these before those that RooCode brings. */
-export function skillPlaces({ projectRoot, home, data }: Pick<Surroundings, "projectRoot" | "home" | "data">): SkillPlace[] {
+export function skillPlaces(surroundings: Places): SkillPlace[] {
+  return [...placesOf("skills", surroundings), { folder: join(packageRoot(), "skills"), level: "built-in", isOwn: true }];
+}
+
+export function commandPlaces(surroundings: Places): SkillPlace[] {
+  return placesOf("commands", surroundings);
+}
+
+function placesOf(kind: "skills" | "commands", { projectRoot, home, data }: Places): SkillPlace[] {
   const places: SkillPlace[] = [
-    { folder: join(projectRoot, ".roocode", "skills"), level: "project", isOwn: true },
-    ...SHARED.map((name): SkillPlace => ({ folder: join(projectRoot, name, "skills"), level: "project", isOwn: false })),
-    { folder: join(data.root, "skills"), level: "user", isOwn: true },
-    ...SHARED.map((name): SkillPlace => ({ folder: join(home, name, "skills"), level: "user", isOwn: false })),
-    { folder: join(packageRoot(), "skills"), level: "built-in", isOwn: true },
+    { folder: join(projectRoot, ".roocode", kind), level: "project", isOwn: true },
+    ...SHARED.map((name): SkillPlace => ({ folder: join(projectRoot, name, kind), level: "project", isOwn: false })),
+    { folder: join(data.root, kind), level: "user", isOwn: true },
+    ...SHARED.map((name): SkillPlace => ({ folder: join(home, name, kind), level: "user", isOwn: false })),
   ];
   // In the home itself both are one: what the person put there is the person's.
   return places.filter(

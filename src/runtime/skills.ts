@@ -31,14 +31,16 @@ export type SkillParts = {
 /** The skills of one conversation. Files are read anew at each use. */
 export class Skills {
   readonly #places: readonly SkillPlace[];
+  readonly #commands: readonly SkillPlace[];
   readonly #refuse: Refuse;
   #parts: SkillParts | undefined;
   readonly #lists: AllowList[] = [];
   readonly #told = new Map<string, string>();
   #reminder: string | undefined;
 
-  constructor(places: readonly SkillPlace[], refuse: Refuse) {
+  constructor(places: readonly SkillPlace[], commands: readonly SkillPlace[], refuse: Refuse) {
     this.#places = places;
+    this.#commands = commands;
     this.#refuse = refuse;
   }
 
@@ -87,6 +89,11 @@ export class Skills {
   async find(): Promise<FoundSkills> {
     const { findSkills } = await import("../tools/skills/find-skills.ts");
     return findSkills(this.#places, this.#refuse);
+  }
+
+  async findCommands(): Promise<FoundSkills> {
+    const { findCommands } = await import("../tools/skills/command-files.ts");
+    return findCommands(this.#commands, this.#refuse);
   }
 
   /** What the person called by name, for the next message: its words, or the report of one that works apart. */

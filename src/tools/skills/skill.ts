@@ -94,7 +94,7 @@ function modeOf(matter: FrontMatter, remarks: string[]): Skill["mode"] {
 }
 
 /** `Bash(git add *)` keeps what stands in parentheses. A name that nobody knows grants nothing and is said. */
-function allowedTools(matter: FrontMatter, remarks: string[]): string[] | undefined {
+export function allowedTools(matter: FrontMatter, remarks: string[]): string[] | undefined {
   const listed = fieldList(matter, "allowed-tools");
   if (listed === undefined || listed.includes("*")) return undefined;
   const line = fieldOf(matter, "allowed-tools")?.line;

@@ -1,0 +1,41 @@
+import type { OpenedSession } from "../../runtime/open-session.ts";
+import type { Skill } from "../../tools/skills/skill.ts";
+
+type HasSkills = Pick<OpenedSession, "skills">;
+
+/** What the person may call by name beside RooCode's own commands: skills, and command files where no skill has that name. Read anew each time. */
+export async function typedPrompts({ skills }: HasSkills): Promise<Skill[]> {
+  const [found, commands] = await Promise.all([skills.find(), skills.findCommands()]);
+  const names = new Set(found.skills.map(({ name }) => name));
+  return [...found.skills.filter(({ isForPerson }) => isForPerson), ...commands.skills.filter(({ name }) => !names.has(name))];
+}
+
+export async function findPrompt(name: string, session: HasSkills): Promise<Skill | undefined> {
+  return (await typedPrompts(session)).find((skill) => skill.name === name);
+}
+
+/** One line that says what there is instead. */
+export async function noSuchCommand(name: string, own: readonly string[], session: HasSkills): Promise<string> {
+  const names = [...own, ...(await typedPrompts(session)).map((skill) => skill.name)];
+  const near = names.filter((other) => distance(name, other) <= Math.max(1, Math.floor(name.length / 3)));
+  const hint =
+    near.length > 0
+      ? `Did you mean ${near
+          .slice(0, 3)
+          .map((one) => `/${one}`)
+          .join(" or ")}?`
+      : "/help lists them.";
+  return `There is no command /${name}. ${hint}`;
+}
+
+/** How many letters have to be changed, put in or taken away. */
+function distance(one: string, other: string): number {
+  let before = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [row, letter] of [...one].entries()) {
+    const now = [row + 1];
+    for (let column = 0; column < other.length; column++)
+      now.push(Math.min((before[column + 1] ?? 0) + 1, (now[column] ?? 0) + 1, (before[column] ?? 0) + (letter === other[column] ? 0 : 1)));
+    before = now;
+  }
+  return before.at(-1) ?? 0;
+}
