@@ -1,4 +1,7 @@
 import { existsSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { exists } from "./files.ts";
 import { type GitProgram, gitPrograms, programsDigest, withoutPrograms, writesContent } from "./git-programs.ts";
 import { ownEnvironment } from "./own-programs.ts";
 
@@ -128,11 +131,33 @@ export async function gitText(cwd: string, args: readonly string[], options: Git
 }
 
 /** Whether the repository brings the file along: it is in the index, and so not the person's own. Without git nobody can tell: yes. */
-export async function isTracked(folder: string, path: string): Promise<boolean> {
+async function isTracked(folder: string, path: string): Promise<boolean> {
   return git(folder, ["ls-files", "--error-unmatch", "--", path]).then(
     ({ exitCode }) => exitCode === 0,
     () => true,
   );
+}
+
+/**
+ * Whether a file in a folder below the top of a checkout came with it, whatever it came through: git says nothing of what lies behind a link
+ * or in a submodule, so that link or submodule is asked for, and the repository that the file really lies in.
+ */
+export async function cameWithRepository(top: string, file: string): Promise<boolean> {
+  if (await isTracked(top, file)) return true;
+  const folder = dirname(file);
+  const real = await realpath(file);
+  if (real === file && !(await exists(join(folder, ".git")))) return false;
+  return (await isEntry(top, folder)) || ((await isInCheckout(dirname(real))) && isTracked(dirname(real), real));
+}
+
+/** The name itself stands in the index; a plain folder never does. */
+async function isEntry(top: string, path: string): Promise<boolean> {
+  const { exitCode, stdout } = await git(top, ["ls-files", "-z", "--", path]);
+  return exitCode !== 0 || stdout.split("\0").includes(relative(top, path));
+}
+
+async function isInCheckout(folder: string): Promise<boolean> {
+  return (await git(folder, ["rev-parse", "--is-inside-work-tree"])).exitCode === 0;
 }
 
 /** Paths of what a worktree holds beside its commits. */

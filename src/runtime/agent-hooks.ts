@@ -1,6 +1,20 @@
-import type { FireHook, HookEvent } from "../protocol/hook.ts";
+import { adviceOf, type FireHook, type HookAgent, type HookEvent, type Hooks } from "../protocol/hook.ts";
 import type { Compactor } from "../protocol/memory.ts";
+import type { AskHuman, BeforeAsk } from "../protocol/permission.ts";
 import { goOnText } from "./go-on-text.ts";
+
+/** Of a sub-agent, the prompt that it was started with. */
+export type AgentHooksRequest = Pick<HookAgent, "agentType" | "team" | "worktree" | "task" | "isOfHook"> & {
+  hooks: Hooks;
+  subagent?: { prompt: string };
+  /** Ends the wait for hooks of the start: no turn is there yet that could be interrupted. */
+  interrupt?: AbortSignal | undefined;
+};
+type Conversation = {
+  request: { name: string; sessionId: string; sessionPath: string; mode: () => string };
+  shell: { cwd: string };
+  note: (text: string) => void;
+};
 
 /** So often a hook may keep an agent from ending; what it wants more is told to the person. */
 const MAX_CONTINUATIONS = 8;
@@ -8,18 +22,33 @@ const MAX_CONTINUATIONS = 8;
 /** Where a hook's wish that the run shall end is obeyed. At an end it ends anyway. */
 const HALTING: readonly HookEvent["event"][] = ["pre_tool_use", "post_tool_use", "post_tool_failure"];
 
-/** The hooks of one conversation: what they say to the model waits here for the next message that can carry it. */
+/**
+ * The process's hooks in the name of one conversation, at the places that runtime knows. What they say to the model waits here for the
+ * next message that can carry it.
+ */
 export class AgentHooks {
   readonly #fire: FireHook;
   readonly #endEvent: "stop" | "subagent_stop";
+  readonly #prompt: string | undefined;
   readonly #note: (text: string) => void;
+  readonly #never = new AbortController().signal;
+  readonly #interrupt: AbortSignal;
   #contexts: string[] = [];
   #halt: string | undefined;
   #continuations = 0;
 
-  constructor(fire: FireHook, endEvent: "stop" | "subagent_stop", note: (text: string) => void) {
-    this.#fire = fire;
-    this.#endEvent = endEvent;
+  constructor({ hooks, subagent, interrupt, ...agent }: AgentHooksRequest, { request, shell, note }: Conversation) {
+    this.#fire = hooks.of({
+      ...agent,
+      agent: request.name,
+      session: request.sessionId,
+      transcript: request.sessionPath,
+      cwd: () => shell.cwd,
+      mode: request.mode,
+    });
+    this.#endEvent = subagent ? "subagent_stop" : "stop";
+    this.#prompt = subagent?.prompt;
+    this.#interrupt = interrupt ?? this.#never;
     this.#note = note;
   }
 
@@ -29,6 +58,15 @@ export class AgentHooks {
     if (HALTING.includes(event.event)) this.#halt ??= outcome.halt;
     return outcome;
   };
+
+  async start(isResumed: boolean): Promise<void> {
+    if (this.#prompt === undefined) await this.fire({ event: "session_start", source: isResumed ? "resume" : "new" }, this.#interrupt);
+    else await this.fire({ event: "subagent_start", prompt: this.#prompt }, this.#interrupt);
+  }
+
+  async end(turns: number): Promise<void> {
+    if (this.#prompt === undefined) await this.fire({ event: "session_end", turns }, this.#never);
+  }
 
   begin(): void {
     this.#halt = undefined;
@@ -41,6 +79,25 @@ export class AgentHooks {
     const contexts = this.#contexts;
     this.#contexts = [];
     return contexts.length === 0 ? undefined : contexts.join("\n\n");
+  }
+
+  /** Hooks of permission_request may answer before anybody is asked. */
+  beforeAsk: BeforeAsk = async ({ tool, access }, { reason, sticky }, signal) => {
+    const event = { event: "permission_request", tool, subject: access.subject, reason, isSticky: sticky } as const;
+    return adviceOf(await this.fire(event, signal));
+  };
+
+  /** The same question; hooks hear that a person is waited for. */
+  notifying(ask: AskHuman | undefined): AskHuman | undefined {
+    return (
+      ask &&
+      ((given, decision, signal) => {
+        const message = `${given.tool}(${given.access.subject}): ${decision.reason}`;
+        // Beside the question, which must not wait for it.
+        void this.fire({ event: "notification", kind: "permission", message }, this.#never);
+        return ask(given, decision, signal);
+      })
+    );
   }
 
   /** What keeps the agent from ending: the words by which it goes on. */

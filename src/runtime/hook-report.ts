@@ -1,11 +1,5 @@
-import type { HookAgent, HookEvent, HookEventName, HookOutcome } from "../protocol/hook.ts";
-import { isRecord } from "../protocol/record.ts";
-import { errorResult, textResult } from "../protocol/tool.ts";
+import type { HookEventName } from "../protocol/hook.ts";
 import { maskSecrets } from "../safety/secrets.ts";
-import { holds } from "../tools/hooks/condition.ts";
-import { EVENTS, eventNamed } from "../tools/hooks/events.ts";
-import { runningHooks } from "../tools/hooks/fire.ts";
-import { factsOf } from "../tools/hooks/payload.ts";
 import type { Hook } from "../tools/hooks/schema.ts";
 import { hooksInForce } from "./hooks-in-force.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -31,33 +25,14 @@ export async function hookReport(surroundings: Surroundings): Promise<HookReport
   return { hooks: [...hooks.map((hook) => shown(hook, "on")), ...untrusted.map((hook) => shown(hook, "off"))], problems };
 }
 
-export type HookTest = { event: HookEventName; meant: ShownHook[]; outcome?: HookOutcome; notes: string[]; problems: string[] };
-
-/** One event with a sample of what it carries: which hooks are meant by it and, unless `dryRun`, what they say. Undefined for a name that is none. */
-export async function testHooks(
-  surroundings: Surroundings,
-  { event: name, fields, dryRun }: { event: string; fields: Record<string, unknown>; dryRun: boolean },
-): Promise<HookTest | undefined> {
-  const wanted = eventNamed(name);
-  if (wanted === undefined) return undefined;
-  const event = { ...sampleEvent(wanted), ...fields } satisfies HookEvent;
-  const { hooks, problems } = await hooksInForce(surroundings);
-  const { home, projectRoot, root, env, cwd } = surroundings;
-  const ground = { home, projectRoot, root };
-  const agent: HookAgent = { agent: "main", agentType: "main", session: "hooks-test", cwd: () => cwd };
-  const meant = hooks.filter((hook) => hook.event === wanted && isMeant(hook, event, agent, ground)).map((hook) => shown(hook, "on"));
-  const notes: string[] = [];
-  if (dryRun) return { event: wanted, meant, notes, problems };
-  await using running = runningHooks(hooks, { ground, env, note: (text) => notes.push(text), maskSecrets, runAgent: () => undefined });
-  const outcome = await running.of(agent)(event, new AbortController().signal);
-  return { event: wanted, meant, outcome, notes, problems };
+/** One line for a person. */
+export function hookLine({ event, if: condition, action, what, timeout, async: isAsync, place, state }: ShownHook): string {
+  const when = condition === undefined ? "" : ` if ${condition}`;
+  const how = `${timeout} s${isAsync ? ", async" : ""}`;
+  return `${event}${when}: ${action} ${JSON.stringify(what.slice(0, 200))} (${how}; ${place})${state === "off" ? " [off: this folder is not trusted]" : ""}`;
 }
 
-function isMeant(hook: Hook, event: HookEvent, agent: HookAgent, ground: Parameters<typeof factsOf>[2]): boolean {
-  return hook.condition === undefined || holds(hook.condition.expression, factsOf(event, agent, ground));
-}
-
-function shown({ event, condition, action, timeoutMs, isAsync, level, place }: Hook, state: ShownHook["state"]): ShownHook {
+export function shown({ event, condition, action, timeoutMs, isAsync, level, place }: Hook, state: ShownHook["state"]): ShownHook {
   const what = action.type === "command" ? action.command : action.type === "http" ? action.url : action.prompt;
   return {
     event,
@@ -70,73 +45,4 @@ function shown({ event, condition, action, timeoutMs, isAsync, level, place }: H
     place,
     state,
   };
-}
-
-/** What the event may look like. */
-function sampleEvent(event: HookEventName): HookEvent {
-  const call = { tool: "WriteFile", input: { path: "sample.txt", content: "sample\n" }, callId: "sample" };
-  const task = { id: "1", subject: "a sample", description: "" };
-  const merge = { teammate: "alice", branch: "worktree-team-sample+alice", commit: "0".repeat(40), worktree: "." };
-  switch (event) {
-    case "session_start":
-      return { event, source: "new" };
-    case "session_end":
-      return { event, turns: 1 };
-    case "user_prompt_submit":
-    case "subagent_start":
-      return { event, prompt: "a sample prompt" };
-    case "pre_tool_use":
-      return { event, ...call };
-    case "post_tool_use":
-      return { event, ...call, result: textResult("written") };
-    case "post_tool_failure":
-      return { event, ...call, result: errorResult("not written") };
-    case "permission_request":
-      return { event, tool: "Bash", subject: "npm test", reason: "the mode asks", isSticky: false };
-    case "notification":
-      return { event, kind: "permission", message: "Bash(npm test): the mode asks" };
-    case "pre_compact":
-      return { event, trigger: "manual" };
-    case "post_compact":
-      return { event, trigger: "manual", mode: "suffix", tokensBefore: 100_000, tokensAfter: 10_000 };
-    case "stop":
-    case "subagent_stop":
-    case "teammate_idle":
-      return { event, text: "Done.", isAgain: false };
-    case "task_created":
-    case "task_completed":
-      return { event, task };
-    case "teammate_spawned":
-      return { event, teammate: merge.teammate, branch: merge.branch, worktree: merge.worktree };
-    case "teammate_stopped":
-      return { event, teammate: merge.teammate, reason: "the lead asked for it" };
-    case "message_received":
-      return { event, from: "lead", kind: "message", text: "a sample message" };
-    case "worktree_created":
-      return { event, worktree: merge.worktree, branch: merge.branch };
-    case "pre_merge":
-    case "post_merge":
-      return { event, ...merge };
-    case "team_converged":
-      return { event, exitCode: 0, merged: [merge.teammate], unmerged: [] };
-  }
-}
-
-/** One line for a person. */
-export function hookLine({ event, if: condition, action, what, timeout, async: isAsync, place, state }: ShownHook): string {
-  const when = condition === undefined ? "" : ` if ${condition}`;
-  const how = `${timeout} s${isAsync ? ", async" : ""}`;
-  return `${event}${when}: ${action} ${JSON.stringify(what.slice(0, 200))} (${how}; ${place})${state === "off" ? " [off: this folder is not trusted]" : ""}`;
-}
-
-/** What comes of an outcome, in words. */
-export function outcomeLines(event: HookEventName, outcome: HookOutcome): string[] {
-  const { block, halt, decision, reason, updatedInput, context } = outcome;
-  return [
-    ...(block === undefined ? [] : [`Refused: ${EVENTS[event].blocking ?? "no effect"}. Reason: ${block}`]),
-    ...(halt === undefined ? [] : [`Ends the run: ${halt}`]),
-    ...(decision === undefined ? [] : [`Decision: ${decision}${reason === undefined ? "" : `, ${reason}`}`]),
-    ...(isRecord(updatedInput) ? [`New input: ${JSON.stringify(updatedInput)}`] : []),
-    ...(context === undefined ? [] : [`For the model: ${context}`]),
-  ];
 }

@@ -1,9 +1,11 @@
-import { join } from "node:path";
-import { readOddFile } from "../platform/files.ts";
+import { lstat, realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isErrno, readOddFile } from "../platform/files.ts";
+import { keepOutOfGit } from "../platform/git-exclude.ts";
 import { projectPaths } from "../platform/paths.ts";
+import { addToLists } from "../platform/yaml-lists.ts";
 import { UserError } from "../protocol/errors.ts";
 import { isRecord } from "../protocol/record.ts";
-import { addToLists, keepOutOfGit } from "../safety/rule-files.ts";
 import { rulesFromClaude } from "../safety/rules-from-claude.ts";
 import { hooksFromClaude } from "../tools/hooks/from-claude.ts";
 import type { SettingsLevel } from "./settings.ts";
@@ -26,7 +28,7 @@ const TAKEN = ["hooks", "permissions", "$schema"];
 
 /** Hooks and permission rules of Claude Code's settings into ours, level by level. What is there already is not added again. */
 export async function importClaude(surroundings: Surroundings, { dryRun }: { dryRun: boolean }): Promise<ImportedFile[]> {
-  const { projectRoot, home, env, data } = surroundings;
+  const { projectRoot, home, env, data, repository, isLocalForeign } = surroundings;
   const { config, localConfig } = projectPaths(projectRoot);
   const files: { level: SettingsLevel; from: string; to: string }[] = [
     { level: "user", from: join(env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"), "settings.json"), to: data.config },
@@ -36,9 +38,36 @@ export async function importClaude(surroundings: Surroundings, { dryRun }: { dry
   const imported: ImportedFile[] = [];
   for (const file of files) {
     const content = await readJson(file.from);
-    if (content !== undefined) imported.push(await importFile(content, file, dryRun));
+    if (content === undefined) continue;
+    // What came with the repository must not become the person's own word by a copy.
+    if (file.level === "local" && repository && !isLocalForeign && (await cameWith(projectRoot, file.from))) {
+      file.level = "project";
+      file.to = config;
+    }
+    if (file.level !== "user") await refuseLinkOut(projectRoot, file.to);
+    imported.push(await importFile(content, file, dryRun));
   }
   return imported;
+}
+
+async function cameWith(top: string, file: string): Promise<boolean> {
+  const { cameWithRepository } = await import("../platform/git.ts");
+  return cameWithRepository(top, file);
+}
+
+/** A repository can bring a link that leads to the person's own settings. */
+async function refuseLinkOut(projectRoot: string, to: string): Promise<void> {
+  for (const path of [dirname(to), to]) {
+    const real = await realpath(path).catch((error: unknown) => {
+      if (isErrno(error, "ENOENT")) return undefined;
+      throw error;
+    });
+    const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() ?? false;
+    if (real === undefined ? isLink : !real.startsWith(`${projectRoot}/`))
+      throw new UserError(
+        `${path} is a link that leads out of ${projectRoot}, so nothing is imported into it. Remove the link, then import again.`,
+      );
+  }
 }
 
 async function importFile(

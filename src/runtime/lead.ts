@@ -29,8 +29,8 @@ import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { Spending } from "./spending.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
+import { tellOfMail } from "./team-hooks.ts";
 import { teamReminders } from "./team-reminders.ts";
-import { tellOfMail } from "./tell-of-mail.ts";
 import { workTools } from "./toolset.ts";
 
 const LEAD_TURNS = 200;

@@ -16,11 +16,11 @@ import { secretMasker } from "../safety/secrets.ts";
 import type { BashOptions } from "../tools/bash/bash-options.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
+import type { AgentHooksRequest } from "./agent-hooks.ts";
 import { type AgentMemory, agentMemory } from "./agent-memory.ts";
 import { AgentTools } from "./agent-tools.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
-import type { AgentHooksRequest } from "./hooks-of-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
 import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
@@ -135,7 +135,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     readable: [spillFolder, surroundings.projectRoot, ...(request.scope?.readRoots ?? [])],
     keepsPolicy: !request.isMerging,
   }));
-  const hooks = request.hooks && (await import("./hooks-of-agent.ts")).hooksOfAgent(request.hooks, { request, shell, note: tell });
+  const hooks = request.hooks && new (await import("./agent-hooks.ts")).AgentHooks(request.hooks, { request, shell, note: tell });
   const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     session: id,
@@ -194,7 +194,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       client,
       id: one.model,
       maxTokens: one.maxOutputTokens,
-      compactor: hooks ? hooks.own.around(compactor) : compactor,
+      compactor: hooks ? hooks.around(compactor) : compactor,
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
   };
@@ -224,7 +224,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       checkpoints: request.isUndoable ? checkpoints : undefined,
       turns: old?.loaded.turns ?? 0,
       onRewind: () => memory.wentBack(),
-      hooks: hooks?.own,
+      hooks,
       shell,
       authorize: permissions.authorize,
       session,
@@ -248,7 +248,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     checkpoints,
     tools,
     permissions,
-    fireHook: hooks?.own.fire,
+    fireHook: hooks?.fire,
     memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,

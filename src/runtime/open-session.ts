@@ -36,6 +36,8 @@ export type SessionOptions = {
   askHuman?: AskHuman;
   askUser: AskUser;
   onProblem?: OnProblem;
+  /** Of the whole session: hooks of its start are not waited for any more. */
+  interrupt?: AbortSignal;
   /** Memories are taken from the conversation, unless the settings say otherwise; told what was remembered. */
   onRemembered?: (text: string) => void;
 };
@@ -76,8 +78,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
   const planMode = new PlanModeNotice();
   const places = skillPlaces(surroundings);
-  const skills = new Skills(places, commandPlaces(surroundings), (source, text) =>
-    untrustedSkill(source, text, projectRoot, opened.permissions.isAccepted),
+  const skills = new Skills(places, commandPlaces(surroundings), (source) =>
+    untrustedSkill(source, projectRoot, opened.permissions.isAccepted),
   );
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
@@ -87,7 +89,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
     return said?.block ?? said?.halt;
   };
-  const askUser = hooks ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
+  // Where nobody can be asked, nobody is waited for.
+  const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   let loading: ToolLoading | undefined;
   let loadSkill: Tool | undefined;
   const opened: OpenedAgent = await openAgent(surroundings, {
@@ -119,7 +122,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       allowLists: () => skills.allowLists,
       ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}),
     },
-    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT } } : {}),
+    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT, interrupt: options.interrupt } } : {}),
     askHuman: options.askHuman,
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {

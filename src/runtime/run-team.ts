@@ -14,7 +14,6 @@ import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
 import { spentText } from "./cost-text.ts";
 import { INTEGRATOR, integratorsSpent, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
-import { mergeHooks, tellConverged } from "./merge-hooks.ts";
 import { openHooks } from "./open-hooks.ts";
 import { Spending } from "./spending.ts";
 import type { WorkerScreen } from "./start-worker.ts";
@@ -22,6 +21,7 @@ import type { Surroundings } from "./surroundings.ts";
 import { integrationPath, makeBackend, spawnContext, worktreeLock } from "./team-backend.ts";
 import type { NewTeam } from "./team-create.ts";
 import { fileAway, stopMembers } from "./team-end.ts";
+import { mergeHooks, tellConverged } from "./team-hooks.ts";
 import { describeEnd, type TeamOutcome } from "./team-outcome.ts";
 import { totalSpent } from "./team-status.ts";
 

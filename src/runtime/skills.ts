@@ -93,7 +93,7 @@ export class Skills {
 
   async findCommands(): Promise<FoundSkills> {
     const { findCommands } = await import("../tools/skills/command-files.ts");
-    return findCommands(this.#commands, this.#refuse);
+    return findCommands(this.#commands);
   }
 
   /** What the person called by name, for the next message: its words, or the report of one that works apart. */

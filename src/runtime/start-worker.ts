@@ -31,8 +31,8 @@ import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import { readSurroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
+import { tellOfMail } from "./team-hooks.ts";
 import { teamReminders } from "./team-reminders.ts";
-import { tellOfMail } from "./tell-of-mail.ts";
 import { workTools } from "./toolset.ts";
 
 const TEAMMATE_TURNS = 200;

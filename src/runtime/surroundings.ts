@@ -57,7 +57,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
   const projectRoot = repository?.primary ?? cwd;
   const project = projectPaths(projectRoot);
   const { localConfig } = project;
-  const isLocalForeign = repository !== undefined && (await exists(localConfig)) && (await isTracked(projectRoot, localConfig));
+  const isLocalForeign = repository !== undefined && (await exists(localConfig)) && (await cameWith(projectRoot, localConfig));
   const { settings, projectDirs, projectCheck, projectWish, warnings } = await loadSettings({
     user: data.config,
     project: project.config,
@@ -89,9 +89,9 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
 }
 
 /** git loads for those who have such a file. */
-async function isTracked(folder: string, file: string): Promise<boolean> {
-  const { isTracked: isInIndex } = await import("../platform/git.ts");
-  return isInIndex(folder, file);
+async function cameWith(folder: string, file: string): Promise<boolean> {
+  const { cameWithRepository } = await import("../platform/git.ts");
+  return cameWithRepository(folder, file);
 }
 
 /** The variable that the data folder comes from. */

@@ -1,9 +1,6 @@
-import { readFile, readlink, realpath, stat } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
-import { isErrno, readOddFile, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
-import { withLock } from "../platform/lock.ts";
-import { UserError } from "../protocol/errors.ts";
+import { readOddFile } from "../platform/files.ts";
+import { keepOutOfGit } from "../platform/git-exclude.ts";
+import { addToLists } from "../platform/yaml-lists.ts";
 import { isRecord } from "../protocol/record.ts";
 import { parseRuleBody, type Rule, type RuleEffect, type RuleLevel, type RuleSet, ruleDoubt } from "./rules.ts";
 
@@ -120,80 +117,4 @@ function fromLists(lists: Record<string, unknown>, placeOf: (...path: (string | 
 export async function addLocalRules(localFile: string, rules: readonly string[]): Promise<void> {
   await addToLists(localFile, [{ path: ["permissions", "allow"], items: rules }]);
   await keepOutOfGit(localFile);
-}
-
-export type ListAddition = { path: readonly string[]; items: readonly unknown[] };
-
-/** Adds what is not there yet to lists of a settings file; gives how many items it added. Comments and everything else stay as they are. */
-export async function addToLists(settingsFile: string, additions: readonly ListAddition[], isDryRun = false): Promise<number> {
-  const file = await linkTarget(settingsFile);
-  const change = async () => {
-    const { parseDocument, isSeq } = await import("../platform/yaml.ts");
-    const { text = "", problem } = await readOddFile(file);
-    if (problem) throw new UserError(`${file} ${problem}; mend it, then do this again.`);
-    const document = parseDocument(text);
-    if (document.errors.length > 0) throw new UserError(`${file} does not parse; mend it, then do this again.`);
-    let added = 0;
-    for (const { path, items } of additions) {
-      for (const item of items) {
-        const list = document.getIn(path);
-        if (!isSeq(list)) document.setIn(path, document.createNode([item]));
-        else if (list.toJSON().some((one: unknown) => isDeepStrictEqual(one, item))) continue;
-        else list.add(document.createNode(item));
-        added += 1;
-      }
-    }
-    if (added > 0 && !isDryRun) await writeAtomic(file, document.toString(), { mode: await modeOf(file) });
-    return added;
-  };
-  return isDryRun ? change() : withLock(file, change);
-}
-
-/** As it is; a new one is the owner's. */
-async function modeOf(file: string): Promise<number> {
-  return stat(file).then(
-    ({ mode }) => mode & 0o777,
-    () => 0o600,
-  );
-}
-
-/** A link stays one: what it leads to is written. */
-async function linkTarget(file: string): Promise<string> {
-  try {
-    return await realpath(file);
-  } catch (error) {
-    if (!isErrno(error, "ENOENT", "ENOTDIR")) throw error;
-    const link = await readlink(file).catch(() => undefined);
-    return link === undefined ? file : resolve(dirname(file), link);
-  }
-}
-
-/** The file of this machine must not be committed: named in the repository's own exclude file. */
-export async function keepOutOfGit(file: string): Promise<void> {
-  const folder = dirname(dirname(file));
-  const gitFolder = await findGitFolder(folder);
-  if (!gitFolder) return;
-  const line = `/${relative(gitFolder.top, file).split("\\").join("/")}`;
-  const exclude = join(gitFolder.common, "info", "exclude");
-  await withLock(exclude, async () => {
-    const text = (await readTextOrUndefined(exclude)) ?? "";
-    if (text.split(/\r?\n/).includes(line)) return;
-    const gap = text === "" || text.endsWith("\n") ? "" : "\n";
-    await writeAtomic(exclude, `${text}${gap}${line}\n`, { mode: 0o644 });
-  });
-}
-
-async function findGitFolder(start: string): Promise<{ top: string; common: string } | undefined> {
-  for (let top = start; ; top = dirname(top)) {
-    const pointer = join(top, ".git");
-    try {
-      const own = resolve(top, /^gitdir:\s*(.+?)\s*$/m.exec(await readFile(pointer, "utf8"))?.[1] ?? ".git");
-      const common = await readTextOrUndefined(join(own, "commondir"));
-      return { top, common: common === undefined ? own : resolve(own, common.trim()) };
-    } catch (error) {
-      if (isErrno(error, "EISDIR")) return { top, common: pointer };
-      if (!isErrno(error, "ENOENT", "ENOTDIR")) throw error;
-    }
-    if (dirname(top) === top) return undefined;
-  }
 }

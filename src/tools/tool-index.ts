@@ -1,3 +1,4 @@
+import { escapeSystemTags } from "../protocol/system-tags.ts";
 import type { Tool } from "../protocol/tool.ts";
 import { plainText } from "./bash/plain-text.ts";
 
@@ -23,9 +24,9 @@ export function bestTools(tools: readonly Tool[], query: string, max: number): T
     .map(({ tool }) => tool);
 }
 
-/** A tool's name with the beginning of what it says of itself; another program's words, so on one line and without control characters. */
+/** A tool's name with the beginning of what it says of itself; another program's words, so on one line, without control characters, and not in the system's name. */
 export function oneLine({ name, description }: Pick<Tool, "name" | "description">): string {
-  const words = plainText(description).replaceAll(/\s+/g, " ").trim();
+  const words = escapeSystemTags(plainText(description)).replaceAll(/\s+/g, " ").trim();
   const sentence = /^.*?[.!?。](?=\s|$)/.exec(words)?.[0] ?? words;
   const short = sentence.length > LINE_CHARACTERS ? `${sentence.slice(0, LINE_CHARACTERS - 1).trimEnd()}…` : sentence;
   return short === "" ? `- ${name}` : `- ${name}: ${short}`;

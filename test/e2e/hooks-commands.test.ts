@@ -1,8 +1,11 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { exists } from "../../src/platform/files.ts";
+import { git } from "../../src/platform/git.ts";
 import { type TestHome, testHome } from "../support/home.ts";
 
 const FILES = { "f.txt": "one\n" };
@@ -33,6 +36,17 @@ test("hooks list shows the three levels in their order, what is off, and what is
   expect(before.code).toBe(1);
   const after = await listed(home, "--trust");
   expect(after.hooks.map((one: { what: string }) => one.what)).toEqual(["mine", "theirs", "here"]);
+});
+
+test("hooks of a local file that came with the repository are the project's: off until they are accepted", async () => {
+  await using home = await testHome(FILES);
+  const local = join(home.repo, ".roocode", "config.local.yaml");
+  await put(local, "hooks:\n  - {event: stop, action: {type: command, command: x}}\n");
+  expect((await listed(home)).hooks).toMatchObject([{ level: "local", state: "on" }]);
+  await git(home.repo, ["add", "--force", local]);
+  await git(home.repo, ["commit", "--quiet", "--message", "ours"]);
+  expect((await listed(home)).hooks).toMatchObject([{ level: "local", state: "off" }]);
+  expect((await listed(home, "--trust")).hooks).toMatchObject([{ level: "local", state: "on" }]);
 });
 
 test("hooks test fires one event and says what came of it; --dry-run runs nothing", async () => {
@@ -108,4 +122,47 @@ test("import claude takes hooks and rules over, keeps what is there, says what i
   const again = await home.roocode(["import", "claude", "--json"]);
   expect(JSON.parse(again.stdout).files.map((file: { added: number }) => file.added)).toEqual([0, 0]);
   expect(await readFile(config, "utf8")).toBe(text);
+});
+
+test("hooks test tells of fields of the wrong kind, and a condition that finds no end is no fault of the program", async () => {
+  await using home = await testHome(FILES);
+  await put(
+    join(home.data, "config.yaml"),
+    "hooks:\n  - {event: pre_tool_use, if: 'input.command =~ /^(a+)+$/', action: {type: command, command: 'true'}}\n",
+  );
+  const long = JSON.stringify({ command: `${"a".repeat(60)}!` });
+  const dry = await home.roocode(["hooks", "test", "pre_tool_use", "--tool", "Bash", "--input", long, "--dry-run", "--json"]);
+  expect(JSON.parse(dry.stdout)).toMatchObject({ meant: [{ action: "command" }] });
+  const odd = await home.roocode(["hooks", "test", "task_created", "--fields", '{"task": 5, "event": "stop"}']);
+  expect(odd).toMatchObject({ code: 2, stderr: expect.stringContaining('"task" of a task_created is a object, not 5') });
+});
+
+test("import claude makes nothing the person's own that came with the repository, and follows no link out of it", async () => {
+  await using home = await testHome({ ".claude/settings.local.json": JSON.stringify({ permissions: { allow: ["Bash"] } }) });
+  await home.roocode(["import", "claude"]);
+  expect(await exists(join(home.repo, ".roocode", "config.local.yaml"))).toBe(false);
+  expect(await readFile(join(home.repo, ".roocode", "config.yaml"), "utf8")).toContain("Bash");
+
+  await using other = await testHome({ ".claude/settings.json": JSON.stringify({ permissions: { allow: ["Bash"] } }) });
+  await put(join(other.data, "config.yaml"), "model: opus\n");
+  await mkdir(join(other.repo, ".roocode"));
+  await symlink(join(other.data, "config.yaml"), join(other.repo, ".roocode", "config.yaml"));
+  const run = await other.roocode(["import", "claude"]);
+  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining("is a link that leads out of") });
+  expect(await readFile(join(other.data, "config.yaml"), "utf8")).toBe("model: opus\n");
+});
+
+test("import claude says what is wrong with settings that are no file, no JSON or no map, and changes nothing", async () => {
+  await using home = await testHome(FILES);
+  const file = join(home.repo, ".claude", "settings.json");
+  for (const text of ["{", "[]", "\u0000", "null"]) {
+    await put(file, text);
+    const run = await home.roocode(["import", "claude"]);
+    expect(run, text).toMatchObject({ code: 2, stdout: "" });
+    expect(run.stderr).toContain("settings.json");
+  }
+  await rm(file);
+  await promisify(execFile)("mkfifo", [file]);
+  expect(await home.roocode(["import", "claude"])).toMatchObject({ code: 2, stderr: expect.stringContaining("settings.json") });
+  expect(await exists(join(home.repo, ".roocode", "config.yaml"))).toBe(false);
 });

@@ -1,11 +1,14 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { exists } from "../../src/platform/files.ts";
+import { exists, readTextOrUndefined } from "../../src/platform/files.ts";
 import { processesWithEnvironment } from "../../src/platform/process-tree.ts";
+import { eventually } from "../support/eventually.ts";
 import { type FakeModel, fakeModel, inOrder } from "../support/fake-model.ts";
 import { type Finished, type TestHome, testHome } from "../support/home.ts";
+import { tmuxDescribe } from "../support/in-tmux.ts";
 import { planFor } from "../support/plan-for.ts";
+import { openRepl } from "../support/repl.ts";
 
 const FILES = { "f.txt": "one\n", "g.txt": "two\n" };
 
@@ -34,7 +37,11 @@ test("K-01: a shell profile that prints does not hide a hook's answer, and of a 
   for (const name of [".bashrc", ".profile", ".bash_profile"]) await writeFile(join(home.home, name), "echo ready\n");
   await hooks(home, [
     { event: "pre_tool_use", if: 'path matches "a.txt"', action: command(`echo '{"decision":"deny","reason":"no"}'`) },
-    { event: "PreToolUse", if: 'path matches "b.txt"', action: command(`echo ready; echo '{"decision":"deny","reason":"not b"}'`) },
+    {
+      event: "PreToolUse",
+      if: 'path matches "b.txt"',
+      action: command(`echo ready; echo '{"decision":"deny","reason":"not b"}'; echo bye`),
+    },
   ]);
   const run = await print(home, model, "--output-format", "json");
   expect(JSON.parse(run.stdout).permission_denials).toHaveLength(2);
@@ -73,6 +80,31 @@ test("K-03: what a hook allows passes the mode's question, but no deny rule, no 
   const denied = JSON.parse(run.stdout).permission_denials.map(({ tool_input }: { tool_input: { command: string } }) => tool_input.command);
   expect(denied).toEqual(["touch denied", "git push --force origin main", "rm -rf /"]);
   expect(await exists(join(home.repo, "made"))).toBe(true);
+});
+
+test("permission_request: a hook answers where nobody is there, but no sticky question, and nothing that is not asked", async () => {
+  const bash = (text: string) => ({ calls: [{ name: "Bash", input: { command: text } }] });
+  await using model = await fakeModel(
+    inOrder(bash("touch made"), bash("touch refused"), bash("git push --force origin main"), bash("ls"), { text: "Done." }),
+  );
+  await using home = await testHome(FILES);
+  await hooks(home, [
+    { event: "permission_request", action: command(`cat >> "$HOME/asked"; echo >> "$HOME/asked"; echo '{"decision":"allow"}'`) },
+    { event: "permission_request", if: 'subject == "touch refused"', action: command("echo 'not this' >&2; exit 2") },
+  ]);
+  const file = join(home.data, "config.yaml");
+  await writeFile(file, `${await readFile(file, "utf8")}sandbox: off\n`);
+  const run = await print(home, model, "--permission-mode", "default", "--output-format", "json");
+  const denied = JSON.parse(run.stdout).permission_denials.map(({ tool_input }: { tool_input: { command: string } }) => tool_input.command);
+  expect(denied).toEqual(["touch refused", "git push --force origin main"]);
+  expect(told(model)).toContain("not this");
+  expect(await exists(join(home.repo, "made"))).toBe(true);
+  const asked = (await readFile(join(home.home, "asked"), "utf8")).trim().split("\n");
+  expect(asked.map((line) => JSON.parse(line)).map(({ subject, is_sticky }) => [subject, is_sticky])).toEqual([
+    ["touch made", false],
+    ["touch refused", false],
+    ["git push --force origin main", true],
+  ]);
 });
 
 test("K-05: hooks that hang or leave something running are ended with it, the person is told which, and the work goes on", async () => {
@@ -137,6 +169,7 @@ test("hooks that flood, die by a signal, fail or answer nonsense are one line ea
     { event: "pre_tool_use", action: command("echo broken >&2; exit 3") },
     { event: "pre_tool_use", action: command("echo '{not json'") },
     { event: "pre_tool_use", action: command(`echo '{"decision":"maybe"}'`) },
+    { event: "pre_tool_use", action: command("echo ready; echo '{\"decision\": deny}'; echo bye") },
     { event: "pre_tool_use", action: command("exec 0<&-; true") },
   ]);
   const run = await print(home, model);
@@ -152,6 +185,7 @@ test("hooks that flood, die by a signal, fail or answer nonsense are one line ea
     "it failed with exit code 3: broken. It counts as no answer.",
     "its answer begins like JSON and is none: {not json. It counts as no answer.",
     'the decision "maybe" of its answer is none of allow, ask, deny and block; it is ignored.',
+    'its answer begins like JSON and is none: ready {"decision": deny} bye. It counts as no answer.',
   ]);
 });
 
@@ -220,6 +254,46 @@ test("a stop hook that refuses makes the agent go on with the reason, and one th
   expect(run.stderr).toMatch(/kept the agent from ending 8 times; it ends now/);
 });
 
+test("notification: without a person nobody is waited for, so a question of the model fires none", async () => {
+  await using model = await fakeModel(inOrder({ calls: [{ name: "AskUserQuestion", input: { question: "Which?" } }] }, { text: "Done." }));
+  await using home = await testHome(FILES);
+  await hooks(home, [
+    { event: "notification", action: command('touch "$HOME/notified"') },
+    { event: "post_tool_failure", action: command('touch "$HOME/failed"') },
+  ]);
+  await print(home, model);
+  expect(await exists(join(home.home, "failed"))).toBe(true);
+  expect(await exists(join(home.home, "notified"))).toBe(false);
+});
+
+tmuxDescribe("in the REPL", { timeout: 90_000 }, () => {
+  test("notification: hooks hear of a question of the model and of one for permission, each while it waits", async () => {
+    await using repl = await openRepl(
+      inOrder(
+        { calls: [{ name: "AskUserQuestion", input: { question: "Which one?" } }] },
+        { calls: [{ name: "WriteFile", input: { path: "a.txt", content: "x" } }] },
+        { text: "Done." },
+      ),
+      {
+        prepare: (home) =>
+          hooks(home, [
+            { event: "notification", if: 'kind == "question"', action: command('cat > "$HOME/question"') },
+            { event: "notification", if: 'kind == "permission"', action: command('cat > "$HOME/permission"') },
+          ]),
+      },
+    );
+    const heard = async (name: string) => JSON.parse((await readTextOrUndefined(join(repl.home.home, name))) || "{}");
+    await repl.type("begin");
+    await eventually(async () => (await heard("question")).message === "Which one?");
+    await repl.type("the first");
+    await eventually(async () => /^WriteFile\(a\.txt\)/.test((await heard("permission")).message));
+    await repl.key("Escape");
+    await repl.prompt();
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+  });
+});
+
 test("a hook can end the run between two model calls", async () => {
   await using model = await fakeModel(inOrder({ calls: [read("f.txt")] }, { text: "Done." }));
   await using home = await testHome(FILES);
@@ -258,9 +332,12 @@ test("a roocode that a hook starts runs no hooks, so that none starts itself wit
   expect((await readFile(join(home.home, "runs"), "utf8")).trim()).toBe(inside);
 });
 
+/** A file for each event: several processes write at once. */
+const KEEP = 'cat > "$(mktemp "$HOME/event-XXXXXX")"';
+
 test("teammates, lead and merges fire hooks that know the team; one that refuses a task or a merge is obeyed", async () => {
   await using home = await testHome();
-  await using model = await fakeModel({ plan: await planFor(home.repo, 1, "true") });
+  await using model = await fakeModel({ plan: await planFor(home.repo, 2, "true") });
   await hooks(home, [
     ...[
       "pre_tool_use",
@@ -270,38 +347,93 @@ test("teammates, lead and merges fire hooks that know the team; one that refuses
       "teammate_stopped",
       "message_received",
       "worktree_created",
+      "pre_merge",
       "post_merge",
       "team_converged",
-    ].map((event) => ({ event, action: command('cat >> "$HOME/events"; echo >> "$HOME/events"') })),
+    ].map((event) => ({ event, action: command(KEEP) })),
     { event: "task_completed", action: command('if mkdir "$HOME/once" 2>/dev/null; then echo "not yet" >&2; exit 2; fi') },
-    {
-      event: "pre_merge",
-      action: command(
-        'cat >> "$HOME/events"; echo >> "$HOME/events"; if mkdir "$HOME/merged" 2>/dev/null; then echo "look again" >&2; exit 2; fi',
-      ),
-    },
+    { event: "pre_merge", if: 'teammate == "alice"', action: command('echo "look again" >&2; exit 2') },
   ]);
   const run = await home.roocode(["team", "Look through", "-p", "--name", "t", "--backend", "process", "--output-format", "json"], {
     env: model.env("anthropic"),
     timeoutMs: 100_000,
   });
-  const events: Record<string, unknown>[] = (await readFile(join(home.home, "events"), "utf8"))
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => JSON.parse(line));
+  const names = (await readdir(home.home)).filter((name) => name.startsWith("event-"));
+  const events: Record<string, unknown>[] = await Promise.all(
+    names.map(async (name) => JSON.parse(await readFile(join(home.home, name), "utf8"))),
+  );
   const named = (event: string) => events.filter((one) => one.event === event);
-  expect(named("teammate_spawned")[0]).toMatchObject({ agent: "lead", agent_type: "lead", team: "t", teammate: "alice" });
-  expect(named("worktree_created")[0]).toMatchObject({ agent: "lead", branch: expect.stringContaining("alice") });
-  expect(named("task_created")[0]).toMatchObject({ agent: "lead", task: { subject: expect.any(String) } });
+  const expectOne = (event: string, fields: object) => expect(named(event)).toContainEqual(expect.objectContaining(fields));
+  expectOne("teammate_spawned", { agent: "lead", agent_type: "lead", team: "t", teammate: "alice" });
+  expectOne("worktree_created", { agent: "lead", branch: expect.stringContaining("alice") });
+  expectOne("task_created", { agent: "lead", task: expect.objectContaining({ subject: expect.any(String) }) });
   const own = named("pre_tool_use").filter((one) => one.agent === "alice");
   expect(own.length).toBeGreaterThan(0);
   expect(own[0]).toMatchObject({ agent_type: "worker", team: "t", worktree: expect.stringContaining("alice") });
   expect(own.some((one) => typeof one.task_id === "string")).toBe(true);
   expect(named("pre_tool_use").some((one) => one.agent_type === "integrator")).toBe(true);
-  expect(named("teammate_idle")[0]).toMatchObject({ agent: "alice" });
-  expect(named("teammate_stopped")[0]).toMatchObject({ teammate: "alice" });
+  expectOne("teammate_idle", { agent: "alice" });
+  expectOne("teammate_stopped", { teammate: "alice" });
   expect(named("message_received").length).toBeGreaterThan(0);
-  expect(named("pre_merge")[0]).toMatchObject({ teammate: "alice" });
-  expect(await exists(join(home.home, "once"))).toBe(true);
+  expectOne("pre_merge", { teammate: "alice" });
+  expectOne("post_merge", { teammate: "bob" });
+  expect(named("post_merge")).not.toContainEqual(expect.objectContaining({ teammate: "alice" }));
+  expectOne("team_converged", { merged: ["bob"], unmerged: ["alice"] });
+  expect(JSON.stringify(model.requests.map(({ steps }) => steps))).toContain("is not completed: a hook refused it. not yet");
   expect(run.stdout + run.stderr).toMatch(/look again/);
+});
+
+test("a hook before a call that could not be started, or not be told the command, denies it: the agent could bring that about", async () => {
+  const long = `touch made # ${"x".repeat(120_000)}`;
+  await using model = await fakeModel(
+    inOrder({ calls: [{ name: "Bash", input: { command: long } }] }, write("a.txt", "x"), { text: "Done." }),
+  );
+  await using home = await testHome(FILES);
+  await hooks(home, [{ event: "pre_tool_use", action: command('case "$COMMAND" in *touch*) exit 2;; esac') }]);
+  const run = await print(home, model);
+  expect(run.stderr).toMatch(/COMMAND can't be handed to it: too long\. The call is denied\./);
+  expect(told(model)).toContain("a hook refused this call. The hook never ran: COMMAND can't be handed to it");
+  expect(await exists(join(home.repo, "made"))).toBe(false);
+  expect(await exists(join(home.repo, "a.txt"))).toBe(true);
+
+  await using again = await fakeModel(inOrder(write("b.txt", "x"), { text: "Done." }));
+  const gone = await home.roocode(["-p", "x", "--permission-mode", "bypassPermissions"], {
+    env: { ...again.env("anthropic"), TMPDIR: join(home.home, "none") },
+  });
+  expect(gone.stderr).toMatch(/it could not be started: .*The call is denied\./);
+  expect(await exists(join(home.repo, "b.txt"))).toBe(false);
+});
+
+test("a session that is ended while a hook runs ends at once, and with all that the hook started", async () => {
+  for (const event of ["session_start", "user_prompt_submit", "pre_tool_use", "stop"]) {
+    await using model = await fakeModel(inOrder(write("a.txt", "x"), { text: "Done." }));
+    await using home = await testHome(FILES);
+    const mark = `end-${process.pid}-${Date.now()}`;
+    await hooks(home, [
+      { event, action: command(`export HANG=${mark}; trap "" TERM INT; setsid sleep 300 & touch "$HOME/began"; sleep 300`) },
+    ]);
+    const stop = `const { spawn } = require("node:child_process"); const { existsSync } = require("node:fs");
+      const child = spawn(process.argv[1], process.argv.slice(2), { stdio: "inherit" });
+      const timer = setInterval(() => { if (existsSync(process.env.HOME + "/began")) { clearInterval(timer); child.kill("SIGTERM"); } }, 20);
+      child.on("exit", (code) => process.exit(code ?? 99));`;
+    const before = performance.now();
+    await home.roocode(["-p", "x", "--permission-mode", "bypassPermissions"], {
+      env: model.env("anthropic"),
+      through: [process.execPath, "-e", stop, "--"],
+    });
+    expect(performance.now() - before, event).toBeLessThan(15_000);
+    await eventually(() => processesWithEnvironment("HANG", mark).length === 0);
+    expect(await exists(join(home.repo, "a.txt")), event).toBe(event === "stop");
+  }
+});
+
+test("many hooks of one event run beside each other without a word about it", async () => {
+  await using model = await fakeModel(() => ({ text: "Done." }));
+  await using home = await testHome(FILES);
+  await hooks(
+    home,
+    Array.from({ length: 20 }, () => ({ event: "session_start", action: command('echo x >> "$HOME/runs"') })),
+  );
+  expect(await print(home, model)).toMatchObject({ code: 0, stdout: "Done.\n", stderr: "" });
+  expect(await readFile(join(home.home, "runs"), "utf8")).toBe("x\n".repeat(20));
 });

@@ -28,6 +28,7 @@ async function run(
     tools?: Tool[];
     maxTurns?: number;
     pending?: () => Promise<Pending | undefined>;
+    beforeEnd?: (text: string) => Promise<string | undefined>;
     signal?: AbortSignal;
     onEvent?: (event: AgentEvent) => void;
   } = {},
@@ -46,6 +47,7 @@ async function run(
       maxTurns: options.maxTurns ?? 10,
       history,
       ...(options.pending ? { pending: options.pending } : {}),
+      beforeEnd: options.beforeEnd,
       runTool: {
         agent: "main",
         cwd: "/",
@@ -78,6 +80,23 @@ describe("the loop", () => {
     const { end, history } = await run([anthropicAnswer({ text: "done" })]);
     expect(end).toMatchObject({ reason: "end_turn", text: "done", turns: 1 });
     expect(history.map((message) => message.role)).toEqual(["user", "assistant"]);
+  });
+
+  test("goes on with the words that keep it from ending, but not behind an answer that is empty or an interrupt", async () => {
+    const more = ["look again"];
+    const kept = await run([anthropicAnswer({ text: "done" }), anthropicAnswer({ text: "looked" })], {
+      beforeEnd: async () => more.shift(),
+    });
+    expect(kept.end).toMatchObject({ reason: "end_turn", text: "looked", turns: 2 });
+    expect(kept.history[2]).toEqual(userText("look again"));
+    expect((await run([anthropicAnswer({})], { beforeEnd: async () => "look again" })).end).toMatchObject({ reason: "end_turn", turns: 1 });
+    const stop = new AbortController();
+    const beforeEnd = async () => {
+      stop.abort();
+      return "look again";
+    };
+    const stopped = await run([anthropicAnswer({ text: "done" })], { beforeEnd, signal: stop.signal });
+    expect(stopped.history.map((message) => message.role)).toEqual(["user", "assistant"]);
   });
 
   test("answers all calls of a turn in one user message, in the order of the calls", async () => {

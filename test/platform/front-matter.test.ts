@@ -32,6 +32,11 @@ test("F-01: a colon in a description: the whole sentence is kept, and the line i
   expect(matter.problems).toEqual([{ line: 3, text: expect.stringContaining("no valid YAML") }]);
 });
 
+test("a block of text that runs on without its indent is kept as one text, without the sign that began it", () => {
+  const matter = head("name: two\ndescription: |\n  Fast.\nOr: safe: both");
+  expect(fieldText(matter, "description")).toBe("Fast. Or: safe: both");
+});
+
 test("F-03: values of another type become text; lists come in every spelling", () => {
   const matter = head("name: 42\ndescription: true\nargument-hint: [file: a | b]\nmode: null\ntags:\n  - 1\n  - two");
   expect(fieldText(matter, "name")).toBe("42");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolsNamed } from "../../src/protocol/tool-names.ts";
+import { foreignNames, toolsNamed } from "../../src/protocol/tool-names.ts";
 
 test("a name that takes away takes all it may mean; one that grants gives its namesake only", () => {
   for (const name of ["Edit", "Write", "MultiEdit", "NotebookEdit"])
@@ -17,4 +17,10 @@ test("names are found without regard to case; MCP tools stand for themselves; wh
   expect(toolsNamed("WebSearch", "grant")).toEqual([]);
   expect(toolsNamed("Teleport", "grant")).toBeUndefined();
   expect(toolsNamed("constructor", "deny")).toBeUndefined();
+});
+
+test("a tool goes by all names of other products that may mean it", () => {
+  expect(foreignNames(["WriteFile"], "grant")).toEqual(["Write"]);
+  expect(foreignNames(["WriteFile"], "deny")).toEqual(["Write", "Edit", "MultiEdit", "NotebookEdit"]);
+  expect(foreignNames(["Bash", "mcp__a__b"], "deny")).toEqual([]);
 });

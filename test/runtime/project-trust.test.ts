@@ -40,8 +40,12 @@ test("all that a project brings which can run or loosen is named whole; words al
       "team: {check: npm test}",
     ].join("\n"),
     ".mcp.json": JSON.stringify({ mcpServers: { db: { command: "sh", args: ["-c", "echo a b"], env: { K: "v" } } } }),
-    ".roocode/skills/fmt/SKILL.md": "---\nname: fmt\nallowedTools: [ReadFile]\n---\nFormat.\n",
+    // A list of a skill takes away; tools are what it brings.
+    ".roocode/skills/words/SKILL.md": "---\nname: words\ndescription: d\nallowedTools: [ReadFile]\n---\nFormat.\n",
+    ".claude/skills/fmt/SKILL.md": "---\nname: fmt\ndescription: d\n---\nFormat.\n",
+    ".claude/skills/fmt/tool.json": '{"name": "fix", "description": "d", "command": "sh \\"$SKILL_DIR/fix\\""}',
     ".roocode/agents/plain.md": "---\nname: plain\n---\ntools: none of them\n",
+    ".roocode/agents/odd.md": '\uFEFF\n\n---  \n"tools": [Bash]\n---\nHidden.\n',
   });
   const { items, isTrusted } = await made.rules();
   expect(isTrusted).toBe(false);
@@ -52,7 +56,8 @@ test("all that a project brings which can run or loosen is named whole; words al
     'server db: sh -c "echo a b" {"env":{"K":"v"}}',
     "allow Bash(make)",
     "team.check npm test",
-    "skill fmt/SKILL.md: allowedTools: [ReadFile] (hash)",
+    "agent odd.md: tools: [Bash] (hash)",
+    'skill .claude/skills/fmt/tool.json: "sh \\"$SKILL_DIR/fix\\"" (hash)',
   ]);
   await using silent = await project({ ".roocode/config.yaml": "permissions: {deny: ['Bash(rm *)']}\n", ".mcp.json": "{" });
   expect(await silent.rules()).toMatchObject({ items: [], isTrusted: true });

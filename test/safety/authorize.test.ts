@@ -87,6 +87,19 @@ test("a sticky ask is remembered only as the whole command", async () => {
   expect(await place.bash("git push --force origin dev")).toMatchObject({ decision: "deny" });
 });
 
+test("what a hook denies or wants asked holds against every mode and rule; what it allows only where the mode alone would ask", async () => {
+  await using place = await project(["yes"], { mode: "bypassPermissions", granted: ["Bash(npm test)"] });
+  const call = (command: string, decision: "allow" | "deny" | "ask", from = place) =>
+    from.authorize({ agent: "alice", tool: "Bash", access: accessIn("Bash", { command }), hook: { decision, reason: "a hook" } }, never);
+  expect(await call("npm test", "deny")).toMatchObject({ decision: "deny", layer: "hook", reason: "a hook" });
+  expect(await call("npm test", "ask")).toMatchObject({ decision: "allow", layer: "human", sticky: true });
+  expect(place.asked).toEqual(["a hook"]);
+  await using asking = await project();
+  expect(await call("npm run x", "allow", asking)).toMatchObject({ decision: "allow", layer: "hook" });
+  expect(await call("git push --force origin main", "allow", asking)).toMatchObject({ decision: "deny" });
+  expect(asking.asked).toHaveLength(1);
+});
+
 test("without a person every ask is a denial at once that names the rule", async () => {
   await using place = await project(["yes"], { isHeadless: true });
   const decision = await place.bash("npm test");

@@ -1,19 +1,27 @@
 import type { AnswerFunction } from "../../src/interaction/demo/model-server.ts";
 import { eventually } from "./eventually.ts";
 import { fakeModel, type Protocol } from "./fake-model.ts";
-import { childEnvironment, testHome } from "./home.ts";
+import { childEnvironment, type TestHome, testHome } from "./home.ts";
 import { tmuxSocket } from "./tmux-server.ts";
 
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 /** The last line, with nothing typed; tmux cuts blanks at the end. */
 const PROMPT = /^>\s*$(?![\s\S]*\S)/m;
 
-type Options = { protocol?: Protocol; args?: readonly string[]; latencyMs?: number; files?: Readonly<Record<string, string>> };
+type Options = {
+  protocol?: Protocol;
+  args?: readonly string[];
+  latencyMs?: number;
+  files?: Readonly<Record<string, string>>;
+  /** Before it starts. */
+  prepare?: (home: TestHome) => Promise<void>;
+};
 
 /** Bare `roocode` in a real pane, with a scripted model. */
-export async function openRepl(answers: AnswerFunction, { protocol = "anthropic", args = [], latencyMs, files }: Options = {}) {
+export async function openRepl(answers: AnswerFunction, { protocol = "anthropic", args = [], latencyMs, files, prepare }: Options = {}) {
   const model = await fakeModel(answers, latencyMs === undefined ? {} : { latencyMs });
   const home = await testHome(files);
+  await prepare?.(home);
   const socket = await tmuxSocket();
   const env = { ...childEnvironment(home.home), ...model.env(protocol) };
   const settings = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);

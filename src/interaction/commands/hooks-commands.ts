@@ -1,17 +1,11 @@
 import type { Argv } from "yargs";
-import { readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { globalFlags } from "../global-flags.ts";
+import { surroundingsHere } from "../surroundings-here.ts";
 
 type Run = (command: Promise<number>) => Promise<void>;
 
 const write = (text: string) => process.stdout.write(text);
 const JSON_FLAG = { type: "boolean", default: false, describe: "Print JSON" } as const;
-
-async function here(args: Record<string, unknown>): Promise<Surroundings> {
-  const surroundings = await readSurroundings(process.cwd(), process.env, globalFlags(args));
-  for (const warning of surroundings.warnings) process.stderr.write(`${warning}\n`);
-  return surroundings;
-}
 
 /** `roocode hooks …`. */
 export function hooksCommands(cli: Argv, run: Run): Argv {
@@ -20,7 +14,7 @@ export function hooksCommands(cli: Argv, run: Run): Argv {
       "list",
       "Hooks of the settings, in the order in which they run",
       (list) => list.option("json", JSON_FLAG),
-      (args) => run(import("./hooks.ts").then(async ({ listHooks }) => listHooks(await here(args), args, write))),
+      (args) => run(import("./hooks.ts").then(async ({ listHooks }) => listHooks(await surroundingsHere(globalFlags(args)), args, write))),
     )
     .command(
       "test <event>",
@@ -33,7 +27,7 @@ export function hooksCommands(cli: Argv, run: Run): Argv {
           .option("fields", { type: "string", describe: "Other fields of the event as JSON" })
           .option("dry-run", { type: "boolean", default: false, describe: "Only say which hooks would run" })
           .option("json", JSON_FLAG),
-      (args) => run(import("./hooks.ts").then(async ({ testHook }) => testHook(await here(args), args, write))),
+      (args) => run(import("./hooks.ts").then(async ({ testHook }) => testHook(await surroundingsHere(globalFlags(args)), args, write))),
     )
     .demandCommand(1, "Say what to do: list or test.");
 }
@@ -45,7 +39,8 @@ export function importCommands(cli: Argv, run: Run): Argv {
       "claude",
       "Hooks and permission rules of Claude Code's settings into those of RooCode",
       (builder) => builder.option("dry-run", { type: "boolean", default: false, describe: "Write nothing" }).option("json", JSON_FLAG),
-      (args) => run(import("./hooks.ts").then(async ({ importCommand }) => importCommand(await here(args), args, write))),
+      (args) =>
+        run(import("./hooks.ts").then(async ({ importCommand }) => importCommand(await surroundingsHere(globalFlags(args)), args, write))),
     )
     .demandCommand(1, "Say from where: claude.");
 }

@@ -1,6 +1,7 @@
 import { UserError } from "../../protocol/errors.ts";
 import { isRecord } from "../../protocol/record.ts";
-import { hookLine, hookReport, outcomeLines, testHooks } from "../../runtime/hook-report.ts";
+import { hookLine, hookReport } from "../../runtime/hook-report.ts";
+import { outcomeLines, testHooks } from "../../runtime/hook-test.ts";
 import { importClaude } from "../../runtime/import-claude.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
 import { EVENT_NAMES } from "../../tools/hooks/events.ts";

@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
+import { surroundingsHere } from "../surroundings-here.ts";
 
 type Run = (command: Promise<number>) => Promise<void>;
 
@@ -12,23 +12,18 @@ export const MCP_CONFIG = {
 } as const;
 
 const write = (text: string) => process.stdout.write(text);
-async function here(): Promise<Surroundings> {
-  const surroundings = await readSurroundings(process.cwd(), process.env, {});
-  for (const warning of surroundings.warnings) process.stderr.write(`${warning}\n`);
-  return surroundings;
-}
 
 /** `roocode mcp …`. */
 export function mcpCommands(cli: Argv, run: Run): Argv {
   return cli
     .command("list", "Servers that are configured; starts none", options, (args) =>
-      run(import("./mcp.ts").then(async ({ listServers }) => listServers(await here(), args, write))),
+      run(import("./mcp.ts").then(async ({ listServers }) => listServers(await surroundingsHere(), args, write))),
     )
     .command(
       "test <server>",
       "Connect to a server, list its tools, close",
       (builder) => options(builder).positional("server", { type: "string", demandOption: true, describe: "Its name, or a URL" }),
-      (args) => run(import("./mcp.ts").then(async ({ testServer }) => testServer(await here(), args.server, args, write))),
+      (args) => run(import("./mcp.ts").then(async ({ testServer }) => testServer(await surroundingsHere(), args.server, args, write))),
     )
     .demandCommand(1, "Say what to do: list or test.");
 }

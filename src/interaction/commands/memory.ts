@@ -1,10 +1,10 @@
 import { fileOf } from "../../memory/auto-memory/memory-store.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { openMemories } from "../../runtime/agent-memory.ts";
-import { readSurroundings } from "../../runtime/surroundings.ts";
 import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { memoryLines } from "../memory-words.ts";
+import { surroundingsHere } from "../surroundings-here.ts";
 
 type Json = { json: boolean };
 
@@ -41,9 +41,7 @@ export async function forget({ name, json }: Json & { name: string }): Promise<n
 }
 
 async function storeHere() {
-  const surroundings = await readSurroundings(process.cwd(), process.env, {});
-  for (const warning of surroundings.warnings) process.stderr.write(`${warning}\n`);
-  return openMemories(surroundings);
+  return openMemories(await surroundingsHere());
 }
 
 function unknown(name: string): UserError {

@@ -2,7 +2,20 @@ import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 import type { TalkArguments } from "./talk.ts";
 
-const COMMANDS = new Set(["team", "worker", "demo", "permissions", "mcp", "sessions", "memory", "config", "doctor", "debug"]);
+const COMMANDS = new Set([
+  "team",
+  "worker",
+  "demo",
+  "permissions",
+  "mcp",
+  "sessions",
+  "memory",
+  "hooks",
+  "import",
+  "config",
+  "doctor",
+  "debug",
+]);
 const DEFAULT_TURNS = 50;
 
 /**

@@ -64,6 +64,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     resume: args.resume,
     mcpConfig: args.mcpConfig,
     onProblem: output.note,
+    interrupt: interrupt.signal,
     askUser: async () => {
       open += 1;
       return undefined;

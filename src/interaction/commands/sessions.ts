@@ -15,6 +15,7 @@ import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.t
 import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { sessionName } from "../session-name.ts";
+import { surroundingsHere } from "../surroundings-here.ts";
 
 type Json = { json: boolean };
 type One = Json & { id: string };
@@ -147,9 +148,8 @@ function print(line: string): void {
 }
 
 async function folderHere(): Promise<string> {
-  const surroundings = await readSurroundings(process.cwd(), process.env, {});
-  for (const warning of surroundings.warnings) process.stderr.write(`${warning}\n`);
-  return surroundings.data.sessions(surroundings.projectRoot);
+  const { data, projectRoot } = await surroundingsHere();
+  return data.sessions(projectRoot);
 }
 
 async function pathOf(wanted: string): Promise<string> {

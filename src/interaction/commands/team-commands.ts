@@ -4,6 +4,7 @@ import { BACKEND_KINDS } from "../../protocol/team.ts";
 import { readSurroundings } from "../../runtime/surroundings.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
+import { surroundingsHere } from "../surroundings-here.ts";
 
 const MAX_TEAMMATES = 16;
 
@@ -20,7 +21,6 @@ const OUTPUT_FORMAT = { choices: OUTPUT_FORMATS, default: "text", describe: "Wha
 type Run = (command: Promise<number>) => Promise<void>;
 
 const write = (text: string) => process.stdout.write(text);
-const here = () => readSurroundings(process.cwd(), process.env, {});
 
 /** `roocode team …`; each command loads what it needs when it runs. */
 export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Argv {
@@ -50,16 +50,18 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       },
     )
     .command("list", "Teams that run or were kept", json, ({ json: asJson }) =>
-      run(import("./team-look.ts").then(async ({ listTeams }) => listTeams((await here()).data, asJson, write))),
+      run(import("./team-look.ts").then(async ({ listTeams }) => listTeams((await surroundingsHere()).data, asJson, write))),
     )
     .command("status <team>", "Members and tasks of a team, now", named, (args) =>
-      run(import("./team-look.ts").then(async ({ showStatus }) => showStatus((await here()).data, args.team, args.json, write))),
+      run(
+        import("./team-look.ts").then(async ({ showStatus }) => showStatus((await surroundingsHere()).data, args.team, args.json, write)),
+      ),
     )
     .command(
       "log <team>",
       "What happened in a team",
       (builder) => named(builder).option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on as more happens" }),
-      (args) => run(import("./team-look.ts").then(async ({ showLog }) => showLog((await here()).data, args.team, args, write))),
+      (args) => run(import("./team-look.ts").then(async ({ showLog }) => showLog((await surroundingsHere()).data, args.team, args, write))),
     )
     .command(
       "send <team> <member> [text..]",
@@ -71,12 +73,12 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       (args) =>
         run(
           import("./team-act.ts").then(async ({ sendToMember }) =>
-            sendToMember(await here(), args.team, args.member, [...(args.text ?? []), ...behind].join(" "), args.json, write),
+            sendToMember(await surroundingsHere(), args.team, args.member, [...(args.text ?? []), ...behind].join(" "), args.json, write),
           ),
         ),
     )
     .command("stop <team>", "Ask a team to stop; its work is saved", named, (args) =>
-      run(import("./team-act.ts").then(async ({ stopTeam }) => stopTeam(await here(), args.team, args.json, write))),
+      run(import("./team-act.ts").then(async ({ stopTeam }) => stopTeam(await surroundingsHere(), args.team, args.json, write))),
     )
     .command(
       "resume <team>",
@@ -106,7 +108,8 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
           default: false,
           describe: "Remove unmerged work too; a rescue ref keeps it for 30 days",
         }),
-      (args) => run(import("./team-act.ts").then(async ({ cleanCommand }) => cleanCommand(await here(), args.team, args, write))),
+      (args) =>
+        run(import("./team-act.ts").then(async ({ cleanCommand }) => cleanCommand(await surroundingsHere(), args.team, args, write))),
     );
 }
 

@@ -3,7 +3,7 @@ import { hostOf } from "../web-domain.ts";
 /** `isExact`: the person named this very host, so it may lie in a private network. */
 export type HostRule = { host: string; port: string | undefined; isExact: boolean };
 
-const USUAL_PORTS = ["443", "80"];
+export const USUAL_PORTS = ["443", "80"];
 
 /** `example.org`, `*.example.org` for what lies below it, `localhost:5432` for another port than the usual two. Undefined for what is none. */
 export function readHostRule(text: string): HostRule | undefined {

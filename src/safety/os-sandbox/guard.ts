@@ -107,11 +107,11 @@ function putBack(path: string, link: string, most: number): boolean {
 
 /** At most `most` names are tried. Not removed: the person may have made it meanwhile, as what was moved aside before. To empty a folder could be led elsewhere, too. */
 function moveAside(at: (name: string) => string, name: string, most: number): void {
-  const aside = (number: number): string => {
-    const other = at(`${name}.refused${number === 1 ? "" : `-${number}`}`);
-    return number < most && lstatSync(other, { throwIfNoEntry: false }) ? aside(number + 1) : other;
-  };
-  renameSync(at(name), aside(1));
+  const aside = (number: number): string => at(`${name}.refused${number === 1 ? "" : `-${number}`}`);
+  let number = 1;
+  // No recursion: a command can take more names beforehand than a stack is deep.
+  while (number < most && lstatSync(aside(number), { throwIfNoEntry: false })) number += 1;
+  renameSync(at(name), aside(number));
 }
 
 /** Acts on entries of the very folder that stands at a path without links; throws when the path leads elsewhere by now. */

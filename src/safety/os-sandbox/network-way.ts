@@ -9,11 +9,8 @@ const SOCKET = ".roocode-network";
 /** What the kernel takes for the path of a Unix socket. */
 const MAX_SOCKET_PATH = 100;
 const ADDRESS = `http://127.0.0.1:${PORT}`;
-const VARIABLES = {
-  ...Object.fromEntries(["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"].map((name) => [name, ADDRESS])),
-  ...Object.fromEntries(["no_proxy", "NO_PROXY"].map((name) => [name, "localhost,127.0.0.1,::1"])),
-  NODE_USE_ENV_PROXY: "1",
-};
+/** What a command serves itself, on the sandbox's own loopback. */
+const OWN_LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 /** The bridge listens before the command begins; the command itself is the process that was started, with its exit code and signals. */
 const WITH_BRIDGE =
   'exec {ready}< <(exec "$1" "$2" "$3" "$4" 3>&1 >/dev/null 2>&1 </dev/null); read -r _ <&"$ready"; exec {ready}<&-; exec "${@:5}"';
@@ -26,6 +23,8 @@ export type NetworkWay = Disposable & {
   /** The command, begun by a shell that starts the bridge first. */
   withBridge(argv: readonly string[]): string[];
   takeRefused(): string[];
+  /** No command runs any more. */
+  hangUp(): void;
 };
 
 /** `temp` stands at /tmp inside. Rejects where no socket can be made in it. */
@@ -38,10 +37,21 @@ export async function openNetworkWay(hosts: readonly string[], temp: string): Pr
   const bin = join(packageRoot(), "bin");
   const bridge = [process.execPath, join(bin, "network-bridge.cjs"), join("/tmp", SOCKET), String(PORT)];
   return {
-    variables: VARIABLES,
+    variables: variables(rules),
     readable: [bin, process.execPath],
     withBridge: (argv) => ["bash", "--noprofile", "--norc", "-c", WITH_BRIDGE, "bash", ...bridge, ...argv],
     takeRefused: () => filter.takeRefused(),
+    hangUp: () => filter.hangUp(),
     [Symbol.dispose]: () => filter[Symbol.dispose](),
+  };
+}
+
+/** A name of this machine that is among the hosts means the machine's, so it goes through the filter. */
+function variables(rules: readonly HostRule[]): Record<string, string> {
+  const straight = OWN_LOOPBACK.filter((name) => !rules.some(({ host }) => host === name)).join(",");
+  return {
+    ...Object.fromEntries(["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"].map((name) => [name, ADDRESS])),
+    ...Object.fromEntries(["no_proxy", "NO_PROXY"].map((name) => [name, straight])),
+    NODE_USE_ENV_PROXY: "1",
   };
 }

@@ -91,7 +91,10 @@ export class OsSandbox implements Disposable {
         const removed = removeNewGitLinks(plan.gitFolders, links).map((path) => ({ path, isLeft: false }));
         touched = [...guard.end(), ...removed];
         this.#running -= 1;
-        if (this.#running === 0) this.#removeTransient();
+        if (this.#running === 0) {
+          this.#removeTransient();
+          this.#way?.hangUp();
+        }
         return touched;
       },
     };

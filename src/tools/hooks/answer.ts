@@ -25,21 +25,23 @@ export function readAnswer(output: string, event: HookEvent): HookAnswer {
   if (text === "") return { remarks: [] };
   const answer = lastObject(text);
   if (answer !== undefined) return fromObject(answer, event);
-  if (text.startsWith("{")) return broken(`its answer begins like JSON and is none: ${text.slice(0, 100)}`);
+  if (text.startsWith("{") || (!EVENTS[event.event].takesText && /^[ \t]*\{[ \t]*"/m.test(text)))
+    return broken(`its answer begins like JSON and is none: ${text.slice(0, 100)}`);
   return EVENTS[event.event].takesText ? { context: text, remarks: [] } : { remarks: [] };
 }
 
-/** What a shell's profile or a chatty script printed before it does not count. */
+/** What a shell's profile or a chatty script printed around it does not count. */
 function lastObject(text: string): Record<string, unknown> | undefined {
-  const starts = [...text.matchAll(/^[ \t]*\{/gm)].map(({ index }) => index);
-  for (const start of [0, ...starts.reverse().slice(0, MAX_TRIES)]) {
-    try {
-      const value: unknown = JSON.parse(text.slice(start));
-      if (isRecord(value)) return value;
-    } catch {
-      // Another brace may begin it.
+  const starts = [...text.matchAll(/^[ \t]*\{/gm)].map(({ index }) => index).reverse();
+  for (const end of new Set([text.length, text.lastIndexOf("}") + 1]))
+    for (const start of [0, ...starts.slice(0, MAX_TRIES)]) {
+      try {
+        const value: unknown = JSON.parse(text.slice(start, end));
+        if (isRecord(value)) return value;
+      } catch {
+        // Another brace may begin it.
+      }
     }
-  }
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -72,12 +73,15 @@ export class CommandHooks {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), request.timeoutMs);
     const started = performance.now();
+    // A turn's signal outlives its hooks, of which there may be many.
+    const over = new AbortController();
     const end = await Promise.race([
       ended,
-      untilAborted(limit.signal).then((): CommandEnd => ({ type: "timeout" })),
-      untilAborted(signal).then((): CommandEnd => ({ type: "interrupted" })),
+      untilAborted(limit.signal, over.signal).then((): CommandEnd => ({ type: "timeout" })),
+      untilAborted(signal, over.signal).then((): CommandEnd => ({ type: "interrupted" })),
       capture.flooded.then((): CommandEnd => ({ type: "flood" })),
     ]);
+    over.abort();
     clearTimeout(timer);
     if (end.type === "exit" || end.type === "signal") {
       if (!(await drained(capture, closed)) || hasGroup(pid)) this.#endLater(pid, own, request.timeoutMs - (performance.now() - started));
@@ -181,9 +185,13 @@ function untilClosed(stream: Socket): Promise<void> {
   });
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+    else {
+      // Any number may wait beside each other.
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", () => resolve(), { once: true, signal: over });
+    }
   });
 }

@@ -1,6 +1,6 @@
-import { toolsNamed } from "../../protocol/tool-names.ts";
+import picomatch from "picomatch";
+import { foreignNames, toolsNamed } from "../../protocol/tool-names.ts";
 import { underClock } from "../search/under-clock.ts";
-import { matchesGlob } from "./glob.ts";
 import { type Comparison, type Expression, parseExpression } from "./parse-condition.ts";
 
 /** What a condition may ask for, by the names of FIELDS; `paths` are absolute, `roots` what they may be written relative to. */
@@ -12,18 +12,17 @@ export type Facts = {
   home: string;
 };
 
-/** A regular expression did not come to its end: whether the condition holds can't be told. */
+/** A regular expression or a glob did not come to its end: whether the condition holds can't be told. */
 export class Undecided extends Error {}
 
 export type Condition = {
   text: string;
-  expression: Expression /** Said where the hook is read; the hook works all the same. */;
+  expression: Expression;
+  /** Said where the hook is read; the hook works all the same. */
   doubts: string[];
 };
 
 const MATCH_MS = 100;
-/** Names by which an expression may mean a tool. */
-const FOREIGN_NAMES = ["Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Task", "Skill", "TodoWrite", "KillShell"];
 
 /** Throws an Error that says what is wrong and where. */
 export function readCondition(text: string): Condition {
@@ -72,7 +71,9 @@ function compare({ field, operator, value }: Comparison, facts: Facts): boolean 
     case "!=":
       return !spellings.some((one) => isEqual(field, one, value, facts));
     case "matches":
-      return texts(spellings).some((one) => matchesGlob(one, homeIn(String(value), facts.home)));
+      return field === "path"
+        ? isMatched(homeIn(String(value), facts.home), texts(spellings))
+        : isMatched(withoutSlash(String(value)), texts(spellings).map(withoutSlash));
     case "=~":
       return isFound(value, field === "tool" ? withForeign(texts(spellings), facts) : texts(spellings));
     case "!~":
@@ -105,18 +106,33 @@ function purposeOf({ values }: Facts): "grant" | "deny" {
   return values.event === "pre_tool_use" || values.event === "permission_request" ? "deny" : "grant";
 }
 
+/** Names by which an expression may mean a tool. */
 function withForeign(names: readonly string[], facts: Facts): string[] {
-  const others = FOREIGN_NAMES.filter((foreign) => names.some((name) => toolsNamed(foreign, purposeOf(facts))?.includes(name)));
-  return [...names, ...others];
+  return [...names, ...foreignNames(names, purposeOf(facts))];
+}
+
+/** As Glob and Grep read one; without a slash it is about the last part. A line feed in a path is a character like any other. */
+function isMatched(glob: string, all: readonly string[]): boolean {
+  const options = { dot: true, basename: !glob.includes("/"), flags: "s" };
+  return decided(`"${glob}"`, () => {
+    const matches = picomatch(glob, options);
+    return all.some((text) => matches(text));
+  });
+}
+
+/** In what is no path, such as a command, a slash is a character like any other. */
+function withoutSlash(text: string): string {
+  return text.replaceAll("/", "\u2044");
 }
 
 function isFound(expression: Comparison["value"], all: readonly string[]): boolean {
-  if (!(expression instanceof RegExp)) return false;
-  return all.some((text) => {
-    const found = underClock(MATCH_MS)(() => expression.test(text));
-    if (found === undefined) throw new Undecided(`/${expression.source}/ found no end within ${MATCH_MS} ms`);
-    return found;
-  });
+  return expression instanceof RegExp && decided(`/${expression.source}/`, () => all.some((text) => expression.test(text)));
+}
+
+function decided(name: string, match: () => boolean): boolean {
+  const found = underClock(MATCH_MS)(match);
+  if (found === undefined) throw new Undecided(`${name} found no end within ${MATCH_MS} ms`);
+  return found;
 }
 
 function texts(values: readonly unknown[]): string[] {

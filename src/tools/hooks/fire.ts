@@ -79,7 +79,7 @@ export function runningHooks(hooks: readonly Hook[], parts: HookParts): RunningH
 }
 
 /** Whether the hook is meant; where its condition can't be told, one that may refuse decides for itself. */
-function applies(hook: Hook, event: HookEvent, agent: HookAgent, { ground, note }: HookParts): boolean {
+export function applies(hook: Hook, event: HookEvent, agent: HookAgent, { ground, note }: Pick<HookParts, "ground" | "note">): boolean {
   if (!hook.condition) return true;
   try {
     return holds(hook.condition.expression, factsOf(event, agent, ground));

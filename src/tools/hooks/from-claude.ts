@@ -46,7 +46,7 @@ function takeGroup(group: unknown, event: HookEventName, place: string, { entrie
 
 function actionOf(hook: unknown): Record<string, unknown> | string {
   if (!isRecord(hook)) return "it is no map";
-  const { type, command, url, prompt, headers, timeout, async: isAsync } = hook;
+  const { type, command, url, prompt, headers, timeout, allowedEnvVars, async: isAsync } = hook;
   // Without them it would run where it was not to.
   for (const key of ["if", "once", "shell"]) if (hook[key] !== undefined) return `"${key}" is not known here`;
   const common = {
@@ -58,7 +58,7 @@ function actionOf(hook: unknown): Record<string, unknown> | string {
       return typeof command === "string" && command.trim() !== "" ? { type, command, ...common } : "it has no command";
     case "http":
       return typeof url === "string"
-        ? { type, url, ...(isRecord(headers) ? { headers: braced(headers) } : {}), ...common }
+        ? { type, url, ...(isRecord(headers) ? { headers: braced(headers, allowedEnvVars) } : {}), ...common }
         : "it has no url";
     case "prompt":
     case "agent":
@@ -74,11 +74,15 @@ function actionOf(hook: unknown): Record<string, unknown> | string {
   }
 }
 
-function braced(headers: Record<string, unknown>): Record<string, unknown> {
+/** Claude Code fills in the variables of `allowedEnvVars` and leaves all others empty. */
+function braced(headers: Record<string, unknown>, allowed: unknown): Record<string, unknown> {
+  const isAllowed = (name: string) => Array.isArray(allowed) && allowed.includes(name);
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      typeof value === "string" ? value.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_, one, other) => `\${${one ?? other}}`) : value,
+      typeof value === "string"
+        ? value.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_, one, other) => (isAllowed(one ?? other) ? `\${${one ?? other}}` : ""))
+        : value,
     ]),
   );
 }

@@ -31,7 +31,9 @@ function expand(text: string, env: NodeJS.ProcessEnv): string {
   return text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = env[name];
     if (value === undefined) throw new Error(`the variable ${name} of its headers is not set`);
-    return value;
+    // What fetch says of such a value holds the value, which is a secret.
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value.trim())) throw new Error(`the variable ${name} can't stand in a header`);
+    return value.trim();
   });
 }
 

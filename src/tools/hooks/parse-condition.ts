@@ -71,7 +71,7 @@ export function parseExpression(text: string): Expression {
     const sign = peek();
     if (sign?.type === "word" && sign.text === "matches") {
       take();
-      return { type: "comparison", field, operator: "matches", value: textOf(take(), "a text in quotes") };
+      return { type: "comparison", field, operator: "matches", value: globOf(take()) };
     }
     if (sign?.type !== "operator") return { type: "comparison", field, operator: "is", value: true };
     switch (sign.text) {
@@ -132,8 +132,9 @@ function literalOf(token: Token): string | number | boolean {
   throw unexpected(token, "a text in quotes, a number, true or false");
 }
 
-function textOf(token: Token, wanted: string): string {
-  if (token.type !== "text") throw unexpected(token, wanted);
+function globOf(token: Token): string {
+  if (token.type !== "text") throw unexpected(token, "a text in quotes");
+  if (token.text === "") throw new Error('"" stands for nothing; a pattern has at least one character');
   return token.text;
 }
 

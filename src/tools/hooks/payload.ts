@@ -116,8 +116,12 @@ export function factsOf(event: HookEvent, agent: HookAgent, ground: Ground): Fac
   };
 }
 
-/** For the environment of a command: never a part of its text. */
-export function variablesOf(event: HookEvent, agent: HookAgent, ground: Ground): Record<string, string> {
+/** For the environment of a command: never a part of its text. `tooLong`: names of those that no environment can hold. */
+export function variablesOf(
+  event: HookEvent,
+  agent: HookAgent,
+  ground: Ground,
+): { variables: Record<string, string>; tooLong: readonly string[] } {
   const { values, paths } = factsOf(event, agent, ground);
   const [first] = paths;
   const given: Record<string, unknown> = {
@@ -134,11 +138,9 @@ export function variablesOf(event: HookEvent, agent: HookAgent, ground: Ground):
     PROJECT_DIR: ground.projectRoot,
     CLAUDE_PROJECT_DIR: ground.projectRoot,
   };
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) =>
-      typeof value === "string" && !value.includes("\0") && Buffer.byteLength(value) <= MAX_VARIABLE ? [[name, value]] : [],
-    ),
-  );
+  const texts = Object.entries(given).flatMap(([name, value]): [string, string][] => (typeof value === "string" ? [[name, value]] : []));
+  const fits = ([, value]: [string, string]) => !value.includes("\0") && Buffer.byteLength(value) <= MAX_VARIABLE;
+  return { variables: Object.fromEntries(texts.filter(fits)), tooLong: texts.filter((one) => !fits(one)).map(([name]) => name) };
 }
 
 /** By the names that tools give the field, those of MCP servers too. */

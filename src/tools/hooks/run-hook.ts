@@ -24,12 +24,14 @@ export async function runHook(hook: Hook, event: HookEvent, agent: HookAgent, me
   if (signal.aborted) return { remarks: [] };
   switch (action.type) {
     case "prompt":
-      return { context: filled(action.prompt, variablesOf(event, agent, ground)), remarks: [] };
+      return { context: filled(action.prompt, variablesOf(event, agent, ground).variables), remarks: [] };
     case "command": {
-      const variables = variablesOf(event, agent, ground);
+      const { variables, tooLong } = variablesOf(event, agent, ground);
+      // A check that looks at the variable would find nothing in it to refuse.
+      if (tooLong.length > 0 && isGate(hook, event)) return refused(`${tooLong.join(", ")} can't be handed to it: too long`);
       const folders = [agent.cwd(), ground.root, ground.projectRoot];
       const ran = await means.commands.run({ command: action.command, payload: payload(), variables, folders, timeoutMs }, signal);
-      return answerOf(ran, event, timeoutMs);
+      return answerOf(ran, event, hook);
     }
     case "http":
       return underLimit(timeoutMs, signal, async (limited) => {
@@ -42,7 +44,7 @@ export async function runHook(hook: Hook, event: HookEvent, agent: HookAgent, me
       if (agent.isOfHook) return { remarks: [] };
       if (!runAgent) return broken("no sub-agent can be run here");
       return underLimit(timeoutMs, signal, async (limited) => {
-        const prompt = `${filled(action.prompt, variablesOf(event, agent, ground))}\n\nThe event:\n${payload()}`;
+        const prompt = `${filled(action.prompt, variablesOf(event, agent, ground).variables)}\n\nThe event:\n${payload()}`;
         const words = await runAgent({ prompt, description: action.description }, limited);
         const answer = readAnswer(words, event);
         return isSilent(answer) && words.trim() !== "" ? { ...answer, context: words.trim() } : answer;
@@ -51,8 +53,9 @@ export async function runHook(hook: Hook, event: HookEvent, agent: HookAgent, me
   }
 }
 
-function answerOf({ end, stdout, stderr }: RanCommand, event: HookEvent, timeoutMs: number): HookAnswer {
+function answerOf({ end, stdout, stderr }: RanCommand, event: HookEvent, hook: Hook): HookAnswer {
   const words = firstLine(stderr);
+  const { timeoutMs } = hook;
   switch (end.type) {
     case "exit":
       if (end.code === 0) return readAnswer(stdout, event);
@@ -67,8 +70,18 @@ function answerOf({ end, stdout, stderr }: RanCommand, event: HookEvent, timeout
     case "interrupted":
       return { remarks: [] };
     case "unstarted":
-      return broken(`it could not be started: ${end.reason}`);
+      // The agent itself can bring that about: by a full disk, or a call that is too large.
+      return isGate(hook, event) ? refused(`it could not be started: ${end.reason}`) : broken(`it could not be started: ${end.reason}`);
   }
+}
+
+/** Where a hook that never ran must not let the call pass. */
+function isGate({ isAsync }: Hook, { event }: HookEvent): boolean {
+  return event === "pre_tool_use" && !isAsync;
+}
+
+function refused(why: string): HookAnswer {
+  return { remarks: [`${why}. The call is denied`], block: `The hook never ran: ${why}.` };
 }
 
 /** Exit code 2: the reason is on standard error, or in an answer beside it. */

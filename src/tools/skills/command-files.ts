@@ -4,19 +4,19 @@ import { isErrno, readOddFile } from "../../platform/files.ts";
 import { type FrontMatter, fieldList, fieldOf, fieldText, oddForm, readFrontMatter } from "../../platform/front-matter.ts";
 import type { FoundSkills, SkillFinding } from "./find-skills.ts";
 import { allowedTools, type ReadSkill, type Skill, skillName } from "./skill.ts";
-import type { Refuse, SkillPlace, SkillSource } from "./skill-files.ts";
+import type { SkillPlace, SkillSource } from "./skill-files.ts";
 
 const MAX_DESCRIPTION = 120;
 
 /** Prompts that people keep as files: `deploy/staging.md` is typed as `/deploy:staging`. Of two with one name the earlier place counts. */
-export async function findCommands(places: readonly SkillPlace[], refuse: Refuse): Promise<FoundSkills> {
+export async function findCommands(places: readonly SkillPlace[]): Promise<FoundSkills> {
   const skills = new Map<string, Skill>();
   const findings: SkillFinding[] = [];
   for (const { folder, level, isOwn } of places) {
     for (const path of await markdownFiles(folder)) {
       const source = { file: join(folder, path), level, isOwn };
       const name = skillName(path.replace(/\.md$/i, "").split(sep).join(":"));
-      const found = await readCommand(source, name, refuse);
+      const found = await readCommand(source, name);
       const { file } = source;
       if ("refusal" in found) findings.push({ file, name, verdict: "refuse", reason: found.refusal });
       else {
@@ -40,11 +40,9 @@ async function markdownFiles(folder: string): Promise<string[]> {
   }
 }
 
-async function readCommand(source: SkillSource, name: string, refuse: Refuse): Promise<ReadSkill> {
+async function readCommand(source: SkillSource, name: string): Promise<ReadSkill> {
   const { text, problem } = await readOddFile(source.file);
   if (text === undefined) return { refusal: problem ?? "is gone" };
-  const refusal = refuse(source, text);
-  if (refusal !== undefined) return { refusal };
   const matter = readFrontMatter(text);
   if ("refusal" in matter) return { refusal: `line ${matter.refusal.line}: ${matter.refusal.text}` };
   if (matter.body === "") return { refusal: "there is nothing in it to send" };

@@ -27,7 +27,7 @@ async function readSource(source: SkillSource, refuse: Refuse): Promise<ReadSkil
   const { text, problem } = await readOddFile(source.file);
   if (text === undefined) return { refusal: problem ?? "is gone" };
   if (text.length > MAX_BYTES) return { refusal: `has more than ${MAX_BYTES} characters` };
-  const refusal = refuse(source, text);
+  const refusal = await refuse(source);
   return refusal === undefined ? readSkill(text, source) : { refusal };
 }
 

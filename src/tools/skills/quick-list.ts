@@ -16,7 +16,7 @@ export async function quickList(places: readonly SkillPlace[], refuse: Refuse): 
     if (text === undefined || description === undefined || fields?.has("disable-model-invocation")) return undefined;
     const name = fields?.get("name") ?? stemOf(source.file);
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || listed.has(name)) return undefined;
-    if (refuse(source, text) !== undefined) continue;
+    if ((await refuse(source)) !== undefined) continue;
     const whenToUse = fields?.get("when_to_use");
     listed.set(name, { name, description, ...(whenToUse === undefined ? {} : { whenToUse }) });
   }

@@ -7,8 +7,8 @@ export type SkillLevel = "project" | "user" | "built-in";
 export type SkillPlace = { folder: string; level: SkillLevel; isOwn: boolean };
 /** Where a file was found; `isOwn`: in a folder of RooCode's, where its own fields need no remark. */
 export type SkillSource = { file: string; level: SkillLevel; isOwn: boolean };
-/** Why a file may not be used, by its text; undefined when it may. */
-export type Refuse = (source: SkillSource, text: string) => string | undefined;
+/** Why a file may not be used; undefined when it may. */
+export type Refuse = (source: SkillSource) => Promise<string | undefined>;
 
 /** Below a skill folder lies what belongs to the skill; above it people group them. */
 const MAX_DEPTH = 4;

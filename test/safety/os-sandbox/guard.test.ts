@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -71,4 +72,14 @@ test("a link that was turned leads where it led; what can't be moved aside is na
   ]);
   expect(await readlink(link)).toBe("good");
   expect(await readlink(`${link}.refused`)).toBe("bad");
+});
+
+test("what a command made is moved aside also when it took very many of the names for that beforehand", async () => {
+  await using folder = await tempFolder();
+  const path = join(folder.path, ".mcp.json");
+  for (let number = 1; number <= 15_000; number += 1) writeFileSync(`${path}.refused${number === 1 ? "" : `-${number}`}`, "");
+  const guard = guardNames([{ path, link: undefined, from: folder.path }]);
+  writeFileSync(path, "{}");
+  expect(guard.end()).toEqual([{ path, isLeft: false }]);
+  expect(await readdir(folder.path)).not.toContain(".mcp.json");
 });

@@ -10,7 +10,7 @@ import { tempFolder } from "../../support/temp.ts";
 async function served(): Promise<{ server: Server; port: number; seen: string[] }> {
   const seen: string[] = [];
   const server = createServer((request, response) => {
-    seen.push(`${request.headers.host} ${request.url}`);
+    seen.push(`${request.headers.host} ${request.url} ${request.headers["proxy-authorization"]}`);
     response.end("from the server");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -28,7 +28,7 @@ const CLIENT = (target: string, isTunnel: boolean) => `
     if (response.statusCode !== 200) { console.log("refused " + response.statusCode); process.exitCode = 1; socket.destroy(); return; }
     http.get({ createConnection: () => socket, path: "/tunnel", headers: { host: target } }, print);
   }).end();
-  else http.get({ hostname, port, path: "http://" + target + "/plain", headers: { host: "other.example" } }, print);`;
+  else http.get({ hostname, port, path: "http://" + target + "/plain", headers: { host: "other.example", "proxy-authorization": "Basic x" } }, print);`;
 const client = (target: string, isTunnel = true) => `node -e '${CLIENT(target, isTunnel)}'`;
 
 describe("which hosts are let out", () => {
@@ -91,10 +91,16 @@ sandboxDescribe("a command in the OS sandbox with sandbox.network: [hosts]", () 
     site.server.close();
   });
 
-  test("reaches a named host through a tunnel and by a plain request, which says the host that was judged", async () => {
+  test("reaches a named host through a tunnel and by a plain request, which says the host that was judged and nothing of the proxy", async () => {
     expect((await shell.run(client(`localhost:${site.port}`))).text).toContain("200 from the server");
     expect((await shell.run(client(`localhost:${site.port}`, false))).text).toContain("200 from the server");
-    expect(site.seen).toEqual([`localhost:${site.port} /tunnel`, `localhost:${site.port} /plain`]);
+    expect(site.seen).toEqual([`localhost:${site.port} /tunnel undefined`, `localhost:${site.port} /plain undefined`]);
+  });
+
+  test("a name of this machine that was listed means the machine's; the others stay the sandbox's own", async () => {
+    expect((await shell.run("echo $no_proxy $NO_PROXY $https_proxy")).text).toContain("127.0.0.1,::1 127.0.0.1,::1 http://127.0.0.1:3128");
+    await using other = await containedShell({ settings: { network: ["example.org"] } });
+    expect((await other.run("echo $no_proxy")).text).toContain("localhost,127.0.0.1,::1");
   });
 
   test("reaches nothing else, and the model is told which host it was", async () => {
@@ -112,8 +118,6 @@ sandboxDescribe("a command in the OS sandbox with sandbox.network: [hosts]", () 
   test("keeps its exit code, its signal, its words and an input that is closed, and ends when it ends", async () => {
     expect((await shell.run(`printf '%s|' "a b" '$x'; cat; exit 3`)).text).toMatch(/a b\|\$x\|[\s\S]*exit code 3/i);
     expect((await shell.run("kill -TERM $$")).text).toMatch(/TERM/);
-    const before = performance.now();
     expect((await shell.run("jobs; wait; ls /proc/self/fd | wc -l; echo over")).text).toMatch(/over/);
-    expect(performance.now() - before).toBeLessThan(5_000);
   });
 });

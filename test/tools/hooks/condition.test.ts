@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Facts, holds, readCondition, Undecided } from "../../../src/tools/hooks/condition.ts";
-import { matchesGlob } from "../../../src/tools/hooks/glob.ts";
 
 const FACTS: Facts = {
   values: { event: "pre_tool_use", tool: "WriteFile", agent: "alice", agent_type: "worker", command: undefined },
@@ -54,6 +53,7 @@ describe("a condition", () => {
     ['(tool == "a"', "it ends too early"],
     ["tool =~ /(/", "is no regular expression"],
     ["tool =~ /a/g", 'not "g"'],
+    ['path matches ""', "stands for nothing"],
     [`${"(".repeat(100)}tool${")".repeat(100)}`, "nested deeper than 50"],
   ])("%s is refused with the reason", (text, reason) => expect(() => readCondition(text)).toThrow(reason));
 
@@ -61,10 +61,8 @@ describe("a condition", () => {
     expect(readCondition('tool == "Wrote" || tool == "mcp__a__b"').doubts).toEqual(['there is no tool "Wrote"']);
   });
 
-  test("an expression that finds no end is undecided within a moment", () => {
-    const began = performance.now();
+  test("an expression that finds no end is undecided", () => {
     expect(() => isTrue("input.content =~ /^(a+)+$/", { input: { content: `${"a".repeat(50)}!` } })).toThrow(Undecided);
-    expect(performance.now() - began).toBeLessThan(3_000);
   });
 
   test("whatever stands there, it is read or refused with an Error", () => {
@@ -101,20 +99,30 @@ describe("a condition", () => {
 });
 
 describe("a glob", () => {
-  test.each([
-    ["src/a/b.ts", "src/**", true],
-    ["src/a/b.ts", "src/*", false],
-    ["src/a/b.ts", "**/b.ts", true],
-    ["b.ts", "**/b.ts", true],
-    ["src/b.tsx", "src/?.ts*", true],
-    ["src/b.ts", "{lib,src}/*.{js,ts}", true],
-    ["a/src/b.ts", "src/**", false],
-    ["mcp__git__push", "mcp__git__*", true],
-  ])("%s by %s: %s", (path, pattern, expected) => expect(matchesGlob(path, pattern)).toBe(expected));
+  const means = (field: "path" | "tool" | "command", text: string, glob: string) =>
+    isTrue(`${field} matches ${JSON.stringify(glob)}`, { values: { [field]: text }, paths: field === "path" ? [text] : [] });
 
-  test("a long pattern of stars takes no time", () => {
-    const began = performance.now();
-    expect(matchesGlob(`${"a/".repeat(300)}${"a".repeat(300)}!`, `${"**/a*".repeat(50)}x`)).toBe(false);
-    expect(performance.now() - began).toBeLessThan(1_000);
+  test.each([
+    ["/w/src/a/b.ts", "src/**", true],
+    ["/w/src/a/b.ts", "src/*", false],
+    ["/w/src/a/b.ts", "**/b.ts", true],
+    ["/w/b.ts", "**/b.ts", true],
+    ["/w/src/b.tsx", "src/?.ts*", true],
+    ["/w/src/b.ts", "{lib,src}/*.{js,ts}", true],
+    ["/w/a/src/b.ts", "src/**", false],
+    ["/w/src/.env", ".env*", true],
+    ["/home/me/x/y", "~/x/**", true],
+    ["/w/src/a\nb/c\nd.ts", "src/**/*.ts", true],
+  ])("path %j by %s: %s", (path, glob, expected) => expect(means("path", path, glob)).toBe(expected));
+
+  test("of what is no path stands for the whole text, in which a slash is like any other character", () => {
+    expect(means("tool", "mcp__git__push", "mcp__git__*")).toBe(true);
+    expect(means("command", "git push origin a/../b", "git push *")).toBe(true);
+    expect(means("command", "true; git push a/b", "git push *")).toBe(false);
+    expect(means("command", "cat a/b", "cat a/*")).toBe(true);
+  });
+
+  test("that finds no end is undecided", () => {
+    expect(() => means("path", `/w/${"a".repeat(300)}`, `${"*a".repeat(50)}x`)).toThrow(Undecided);
   });
 });

@@ -1,4 +1,5 @@
 import type { FireHook } from "../protocol/hook.ts";
+import type { Envelope } from "../protocol/team.ts";
 import type { ConvergeOptions } from "../team/converge/converge.ts";
 import type { ConvergeReport } from "../team/converge/report.ts";
 
@@ -23,4 +24,13 @@ export async function tellConverged(report: ConvergeReport, fireHook: FireHook |
   const unmerged = report.unmerged.map(({ name }) => name);
   const where = landed ? { branch: landed.branch, commit: landed.to } : {};
   await fireHook?.({ event: "team_converged", exitCode, merged, unmerged, ...where }, signal);
+}
+
+/** Hooks hear of each message that a model is about to read. */
+export async function tellOfMail(envelopes: readonly Envelope[], fireHook: FireHook | undefined): Promise<void> {
+  if (!fireHook) return;
+  for (const { from, body } of envelopes) {
+    const text = "text" in body ? body.text : body.type === "idle_notification" ? body.lastText : "";
+    await fireHook({ event: "message_received", from, kind: body.type, text }, new AbortController().signal);
+  }
 }
