@@ -79,7 +79,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const planMode = new PlanModeNotice();
   const places = skillPlaces(surroundings);
   const skills = new Skills(places, commandPlaces(surroundings), (source) =>
-    untrustedSkill(source, projectRoot, opened.permissions.isAccepted),
+    untrustedSkill(projectRoot, opened.permissions.isAccepted, source),
   );
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);

@@ -150,9 +150,9 @@ function toolFile(skill: string): string | undefined {
 
 /** Why a skill stays off: the project brings tools with it that the person has not accepted. */
 export async function untrustedSkill(
-  { file, level }: SkillSource,
   projectRoot: string,
   isAccepted: (item: string) => boolean,
+  { file, level }: SkillSource,
 ): Promise<string | undefined> {
   const tools = level === "project" ? toolFile(file) : undefined;
   if (tools === undefined) return undefined;

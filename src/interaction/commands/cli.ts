@@ -7,6 +7,7 @@ import { hooksCommands, importCommands } from "./hooks-commands.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { sessionsCommands } from "./sessions-commands.ts";
+import { commandFilesCommands, skillsCommands } from "./skills-commands.ts";
 import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
 
@@ -135,6 +136,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       run(import("./doctor.ts").then(({ doctorCommand }) => doctorCommand({ ...args, ...globalFlags(args) }))),
     )
     .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
+    .command("skills", "Skills: list them, check their files", (builder) => skillsCommands(builder, run))
+    .command("commands", "Prompts that are typed as slash commands, from files", (builder) => commandFilesCommands(builder, run))
     .command("hooks", "Hooks: list what is configured, try an event", (builder) => hooksCommands(builder, run))
     .command("import", "Take over what another program was configured with", (builder) => importCommands(builder, run))
     .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>

@@ -8,6 +8,8 @@ const COMMANDS = new Set([
   "demo",
   "permissions",
   "mcp",
+  "skills",
+  "commands",
   "sessions",
   "memory",
   "hooks",

@@ -14,18 +14,19 @@ export async function findPrompt(name: string, session: HasSkills): Promise<Skil
   return (await typedPrompts(session)).find((skill) => skill.name === name);
 }
 
-/** One line that says what there is instead. */
+/** One line that says what there is instead; of a file of that name that can't be used, why. */
 export async function noSuchCommand(name: string, own: readonly string[], session: HasSkills): Promise<string> {
+  const [found, commands] = await Promise.all([session.skills.find(), session.skills.findCommands()]);
+  const refused = [...found.findings, ...commands.findings].find((finding) => finding.verdict === "refuse" && finding.name === name);
+  if (refused) return `/${name} can't be used: ${refused.file}: ${refused.reason}.`;
   const names = [...own, ...(await typedPrompts(session)).map((skill) => skill.name)];
-  const near = names.filter((other) => distance(name, other) <= Math.max(1, Math.floor(name.length / 3)));
-  const hint =
-    near.length > 0
-      ? `Did you mean ${near
-          .slice(0, 3)
-          .map((one) => `/${one}`)
-          .join(" or ")}?`
-      : "/help lists them.";
-  return `There is no command /${name}. ${hint}`;
+  const near = names
+    .map((other) => ({ other, far: distance(name.toLowerCase(), other.toLowerCase()) }))
+    .filter(({ other, far }) => far <= Math.max(1, Math.floor(name.length / 3)) || (name.length > 2 && other.startsWith(name)))
+    .sort((a, b) => a.far - b.far)
+    .slice(0, 3)
+    .map(({ other }) => `/${other}`);
+  return `There is no command /${name}. ${near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "/help lists them."}`;
 }
 
 /** How many letters have to be changed, put in or taken away. */

@@ -40,7 +40,7 @@ async function markdownFiles(folder: string): Promise<string[]> {
   }
 }
 
-async function readCommand(source: SkillSource, name: string): Promise<ReadSkill> {
+async function readCommand(source: SkillSource, name: string): Promise<NonNullable<ReadSkill>> {
   const { text, problem } = await readOddFile(source.file);
   if (text === undefined) return { refusal: problem ?? "is gone" };
   const matter = readFrontMatter(text);

@@ -17,6 +17,7 @@ export async function findSkills(places: readonly SkillPlace[], refuse: Refuse):
   const findings: SkillFinding[] = [];
   for (const [index, found] of read.entries()) {
     const file = sources[index]?.file ?? "";
+    if (!found) continue;
     if ("refusal" in found) findings.push({ file, name: stemOf(file), verdict: "refuse", reason: found.refusal });
     else findings.push(shadowed(found, skills));
   }
@@ -31,7 +32,7 @@ async function readSource(source: SkillSource, refuse: Refuse): Promise<ReadSkil
   return refusal === undefined ? readSkill(text, source) : { refusal };
 }
 
-function shadowed({ skill, remarks }: Exclude<ReadSkill, { refusal: string }>, skills: Map<string, Skill>): SkillFinding {
+function shadowed({ skill, remarks }: { skill: Skill; remarks: string[] }, skills: Map<string, Skill>): SkillFinding {
   const { file, name } = skill;
   const other = skills.get(name);
   if (other) return { file, name, verdict: "warn", reason: [`${other.file} has the same name and counts`, ...remarks].join("; ") };

@@ -21,13 +21,15 @@ export type Skill = SkillSource & {
   /** Of a skill that is a folder: where its other files lie. */
   folder?: string;
 };
-export type ReadSkill = { skill: Skill; remarks: string[] } | { refusal: string };
+/** Undefined for a document that lies beside skills. */
+export type ReadSkill = { skill: Skill; remarks: string[] } | { refusal: string } | undefined;
 
 const STANDARD_FIELDS = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 const OWN_FIELDS = [
   ...["when_to_use", "tags", "allowedTools", "mode", "model", "arguments", "argument-hint"],
   ...["disable-model-invocation", "user-invocable", "context", "version"],
 ];
+const BESIDE = /^(readme|changelog|contributing|license|security|code_of_conduct|agents|claude|gemini|index|template)\b/i;
 const MAX_DESCRIPTION = 1024;
 const MAX_NAME = 64;
 
@@ -36,6 +38,7 @@ export function readSkill(text: string, source: SkillSource): ReadSkill {
   const stem = stemOf(source.file);
   const matter = readFrontMatter(text);
   if ("refusal" in matter) return { refusal: `line ${matter.refusal.line}: ${matter.refusal.text}` };
+  if (!matter.isThere && !isFolderSkill(source.file) && BESIDE.test(stem)) return undefined;
   if (!matter.isThere) return { refusal: "line 1: there is no front matter (--- name: … description: … ---)" };
   const description = fieldText(matter, "description");
   if (description === undefined) return { refusal: `line ${fieldOf(matter, "description")?.line ?? 1}: there is no description` };
@@ -50,6 +53,7 @@ export function readSkill(text: string, source: SkillSource): ReadSkill {
   if (model !== undefined && !isKnownModel(model))
     remarks.push(`line ${fieldOf(matter, "model")?.line}: the model "${model}" may be unknown here`);
   remarks.push(...nameRemarks(matter, stem), ...fieldRemarks(matter, source.isOwn));
+  remarks.push(...["name", "description"].flatMap((field) => typeRemark(matter, field)));
   if (description.length > MAX_DESCRIPTION)
     remarks.push(`the description has ${description.length} characters, more than ${MAX_DESCRIPTION}`);
   return {
@@ -70,6 +74,13 @@ export function readSkill(text: string, source: SkillSource): ReadSkill {
     },
     remarks,
   };
+}
+
+/** A bare `true` or `42` is no text to YAML; it is taken for what stands there. */
+export function typeRemark(matter: FrontMatter, name: string): string[] {
+  const field = fieldOf(matter, name);
+  const isOdd = field !== undefined && field.value !== null && typeof field.value !== "string";
+  return isOdd ? [`line ${field.line}: the ${name} is no text to YAML; put it in quotes`] : [];
 }
 
 function isKnownModel(model: string): boolean {

@@ -1,0 +1,32 @@
+import type { OpenedSession } from "../../runtime/open-session.ts";
+import type { SlashCommand } from "./command.ts";
+import { typedPrompts } from "./prompts.ts";
+import { SLASH_COMMANDS } from "./registry.ts";
+
+export type SlashCompletion = {
+  name: string;
+  type: SlashCommand["type"] | "prompt";
+  description: string;
+  /** What is to be typed behind the name, for example `[focus]`. */
+  argumentHint?: string;
+};
+
+/** All that can be typed behind a slash, by name: RooCode's own commands, command files and skills as they stand now. */
+export async function slashCompletions(session: Pick<OpenedSession, "skills">): Promise<SlashCompletion[]> {
+  const own = SLASH_COMMANDS.map(({ name, type, describe, argument }) => completion(name, type, describe, argument));
+  const prompts = (await typedPrompts(session)).map(({ name, description, argumentHint }) =>
+    completion(name, "prompt", firstSentence(description), argumentHint),
+  );
+  return [...own, ...prompts].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function completion(name: string, type: SlashCompletion["type"], description: string, hint: string | undefined): SlashCompletion {
+  return { name, type, description, ...(hint === undefined ? {} : { argumentHint: hint }) };
+}
+
+/** Descriptions are written for models and may be long. */
+function firstSentence(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  const sentence = /^.{20,}?[.;](?= )/.exec(line)?.[0] ?? line;
+  return sentence.length > 110 ? `${sentence.slice(0, 109)}…` : sentence;
+}
