@@ -33,7 +33,7 @@ export function readFrontMatter(file: string): FrontMatter | { refusal: FrontMat
   const body = rest.slice(end.index + end[0].length).trim();
 
   const strict = strictFields(yaml, firstLine);
-  if ("fields" in strict) return { isThere: true, body, problems: [], fields: strict.fields };
+  if ("fields" in strict) return { isThere: true, body, problems: strict.warnings, fields: strict.fields };
   const fields = tolerantFields(yaml, firstLine);
   if (fields.size === 0) return { refusal: strict.problem };
   return { isThere: true, body, problems: [strict.problem], fields };
@@ -43,6 +43,7 @@ export function readFrontMatter(file: string): FrontMatter | { refusal: FrontMat
 export function oddForm(file: string): string[] {
   return [
     ...(file.startsWith("\uFEFF") ? ["begins with a byte order mark"] : []),
+    ...(file.includes("\uFFFD") ? ["holds bytes that are no UTF-8"] : []),
     ...(file.includes("\r") ? ["has line ends other than LF"] : []),
     ...(/^\uFEFF?\s*\r?\n---/.test(file) ? ["has blank lines before its front matter"] : []),
     ...(/^ *\t/m.test(headOf(file)) ? ["has tabs in its front matter"] : []),
@@ -81,13 +82,20 @@ export function fieldFlag(matter: FrontMatter, name: string): boolean | "odd" | 
   return text === "true" || text === "yes" ? true : text === "false" || text === "no" ? false : "odd";
 }
 
-function strictFields(yaml: string, firstLine: number): { fields: Map<string, FrontMatterField> } | { problem: FrontMatterProblem } {
+type StrictFields = { fields: Map<string, FrontMatterField>; warnings: FrontMatterProblem[] };
+
+function strictFields(yaml: string, firstLine: number): StrictFields | { problem: FrontMatterProblem } {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { lineCounter: lines, strict: true, uniqueKeys: true, prettyErrors: false });
   const lineAt = (offset: number) => lines.linePos(offset).line + firstLine - 1;
+  const said = ({ pos, message }: { pos: [number, number]; message: string }, what: string): FrontMatterProblem => ({
+    line: lineAt(pos[0]),
+    text: `${what}: ${message.split("\n")[0]}`,
+  });
   const error = document.errors[0];
-  if (error) return { problem: { line: lineAt(error.pos[0]), text: `no valid YAML: ${error.message.split("\n")[0]}` } };
-  if (document.contents === null) return { fields: new Map() };
+  if (error) return { problem: said(error, "no valid YAML") };
+  const warnings = document.warnings.map((warning) => said(warning, "odd YAML"));
+  if (document.contents === null) return { fields: new Map(), warnings };
   if (!isMap(document.contents)) return { problem: { line: firstLine, text: "the front matter is no list of `name: value`" } };
   const content = contentOf(document);
   if ("problem" in content) return { problem: { line: firstLine, text: content.problem } };
@@ -98,7 +106,7 @@ function strictFields(yaml: string, firstLine: number): { fields: Map<string, Fr
     const parsed: unknown = value?.toJS(document, { maxAliasCount: 50 });
     fields.set(plainName(name), { name, value: parsed, source: yaml.slice(from, to), line: lineAt(key.range?.[0] ?? 0) });
   }
-  return { fields };
+  return { fields, warnings };
 }
 
 /** Names that begin a field where the block is no YAML: a line `user: …` is then part of a description that runs on. */

@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import { isErrno, readOddFile } from "../../platform/files.ts";
 import { type FrontMatter, fieldList, fieldOf, fieldText, oddForm, readFrontMatter } from "../../platform/front-matter.ts";
 import type { FoundSkills, SkillFinding } from "./find-skills.ts";
-import { allowedTools, type ReadSkill, type Skill, skillName } from "./skill.ts";
+import { allowedTools, modelRemark, modeOf, type ReadSkill, type Skill, skillName, typeRemark } from "./skill.ts";
 import type { SkillPlace, SkillSource } from "./skill-files.ts";
 
 const MAX_DESCRIPTION = 120;
@@ -48,6 +48,8 @@ async function readCommand(source: SkillSource, name: string): Promise<NonNullab
   if (matter.body === "") return { refusal: "there is nothing in it to send" };
   const remarks = [...oddForm(text), ...matter.problems.map((one) => `line ${one.line}: ${one.text}`), ...runsRemark(matter)];
   const allowed = allowedTools(matter, remarks);
+  remarks.push(...["name", "description"].flatMap((field) => typeRemark(matter, field)), ...modelRemark(matter));
+  const model = fieldText(matter, "model");
   const argumentHint = fieldText(matter, "argument-hint");
   return {
     skill: {
@@ -56,7 +58,8 @@ async function readCommand(source: SkillSource, name: string): Promise<NonNullab
       description: fieldText(matter, "description") ?? firstLine(matter.body),
       tags: fieldList(matter, "tags") ?? [],
       ...(allowed ? { allowedTools: allowed } : {}),
-      mode: "inline",
+      mode: modeOf(matter, remarks),
+      ...(model === undefined || model === "inherit" ? {} : { model }),
       ...(argumentHint === undefined ? {} : { argumentHint }),
       isForModel: false,
       isForPerson: true,

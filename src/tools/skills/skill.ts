@@ -38,10 +38,13 @@ export function readSkill(text: string, source: SkillSource): ReadSkill {
   const stem = stemOf(source.file);
   const matter = readFrontMatter(text);
   if ("refusal" in matter) return { refusal: `line ${matter.refusal.line}: ${matter.refusal.text}` };
-  if (!matter.isThere && !isFolderSkill(source.file) && BESIDE.test(stem)) return undefined;
+  // In other products' folders a skill is a folder; RooCode's own hold single files too.
+  if (!matter.isThere && !isFolderSkill(source.file) && (!source.isOwn || BESIDE.test(stem))) return undefined;
   if (!matter.isThere) return { refusal: "line 1: there is no front matter (--- name: … description: … ---)" };
   const description = fieldText(matter, "description");
-  if (description === undefined) return { refusal: `line ${fieldOf(matter, "description")?.line ?? 1}: there is no description` };
+  const place = `line ${fieldOf(matter, "description")?.line ?? 1}`;
+  if (description === undefined) return { refusal: `${place}: there is no description` };
+  if (typeof fieldOf(matter, "description")?.value === "object") return { refusal: `${place}: the description is a list or mapping, no text` };
 
   const remarks = [...oddForm(text), ...matter.problems.map(({ line, text: problem }) => `line ${line}: ${problem}`)];
   if (matter.body === "") remarks.push("there is no text below the front matter");
@@ -50,8 +53,7 @@ export function readSkill(text: string, source: SkillSource): ReadSkill {
   const whenToUse = fieldText(matter, "when_to_use");
   const model = fieldText(matter, "model");
   const argumentHint = fieldText(matter, "argument-hint") ?? fieldText(matter, "arguments");
-  if (model !== undefined && !isKnownModel(model))
-    remarks.push(`line ${fieldOf(matter, "model")?.line}: the model "${model}" may be unknown here`);
+  remarks.push(...modelRemark(matter));
   remarks.push(...nameRemarks(matter, stem), ...fieldRemarks(matter, source.isOwn));
   remarks.push(...["name", "description"].flatMap((field) => typeRemark(matter, field)));
   if (description.length > MAX_DESCRIPTION)
@@ -83,8 +85,11 @@ export function typeRemark(matter: FrontMatter, name: string): string[] {
   return isOdd ? [`line ${field.line}: the ${name} is no text to YAML; put it in quotes`] : [];
 }
 
-function isKnownModel(model: string): boolean {
-  return /^(inherit|default|haiku|sonnet|opus)$/i.test(model) || model.startsWith("claude-");
+/** Another maker's name may be one that a provider here knows, or none. */
+export function modelRemark(matter: FrontMatter): string[] {
+  const model = fieldText(matter, "model");
+  if (model === undefined || /^(inherit|default|haiku|sonnet|opus|fable|best|opusplan)$|^claude-/i.test(model)) return [];
+  return [`line ${fieldOf(matter, "model")?.line}: the model "${model}" may be unknown here`];
 }
 
 /** As it is typed behind a slash: no blanks. */
@@ -96,7 +101,7 @@ export function skillName(text: string): string {
     .slice(0, MAX_NAME);
 }
 
-function modeOf(matter: FrontMatter, remarks: string[]): Skill["mode"] {
+export function modeOf(matter: FrontMatter, remarks: string[]): Skill["mode"] {
   // Claude Code's word for it is `context: fork`.
   const mode = fieldText(matter, "mode") ?? (fieldText(matter, "context") === "fork" ? "fork" : undefined);
   if (mode === "fork" || mode === "inline" || mode === undefined) return mode ?? "inline";
