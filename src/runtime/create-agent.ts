@@ -40,6 +40,7 @@ export type AgentParts = {
   /** How many messages of the person the session holds. */
   turns?: number;
   onRewind?: () => void;
+  onRunEnd?: (() => void) | undefined;
   /** `settle` after each round; `news` of its background jobs go with the next request. */
   shell?: { settle(): void; news(): string | undefined };
   /** Of a session that goes on: sent again as they were. */
@@ -129,7 +130,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       const input = told(given, news());
       const { client, id, maxTokens, compactor } = model;
       turns += 1;
-      return kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input);
+      return withEnd(kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input), parts.onRunEnd);
     },
     compact(focus, signal) {
       return kept(compactByHand(history, model, focus, signal));
@@ -145,6 +146,14 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       await session.append({ type: "rewind", at: new Date().toISOString(), history: [...history], turn });
     },
   };
+}
+
+async function* withEnd(events: AsyncIterable<AgentEvent>, onEnd: (() => void) | undefined): AsyncGenerator<AgentEvent> {
+  try {
+    yield* events;
+  } finally {
+    onEnd?.();
+  }
 }
 
 function joined(...parts: (string | undefined)[]): string | undefined {

@@ -56,6 +56,8 @@ export type AgentRequest = {
   /** For calls of tools that are not among these yet, or that stand for others. */
   resolve?: RunToolOptions["resolve"];
   pending?: () => Promise<Pending | undefined>;
+  /** After each run, however it ended. */
+  onRunEnd?: () => void;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
   /** Reminders that a compaction puts into the new history, as they are then. */
@@ -231,6 +233,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       spillFolder,
       tools,
       resolve: request.resolve,
+      onRunEnd: request.onRunEnd,
     },
   );
   await hooks?.start(old !== undefined);

@@ -21,7 +21,7 @@ import { openHooks } from "./open-hooks.ts";
 import { PlanModeNotice } from "./plan-mode.ts";
 import { untrustedSkill } from "./project-items.ts";
 import { commandPlaces, skillPlaces } from "./skill-places.ts";
-import { Skills, toldText } from "./skills.ts";
+import { Skills } from "./skills.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -107,15 +107,17 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       loadSkill = skills.tool({ shell, bash, addTools, discover: async (wanted) => discoverNamed(wanted, loading) });
       return [...workTools({ web, shell, bash, mayShow, askUser, settings: settings.tools ?? {} }), loadSkill, ...(loading?.tools ?? [])];
     },
-    resolve: async (call, signal) => loading?.resolve(call, signal),
+    resolve: async (call, signal) => (await loading?.resolve(call, signal)) ?? skills.resolve(call, opened.tools.sent),
+    onRunEnd: () => skills.turnEnded(),
     pending: async () => {
       const steering = options.steering?.();
-      const reminder = skills.takeReminder() ?? "";
+      const reminder = skills.takeReminder();
       const refused = steering === undefined ? undefined : await refusal(steering);
       if (refused !== undefined) note(`A hook refused what you typed meanwhile: ${refused}`);
-      return { reminder, mail: [], ...(steering === undefined || refused !== undefined ? {} : { steering }) };
+      if (reminder === undefined && (steering === undefined || refused !== undefined)) return undefined;
+      return { reminder: reminder ?? "", mail: [], ...(steering === undefined || refused !== undefined ? {} : { steering }) };
     },
-    preserve: async () => [...planMode.now(mode), ...(await skills.all())],
+    preserve: async () => [...planMode.now(mode), ...(await skills.news([]))],
     isUndoable: true,
     scope: {
       readRoots: places.filter(({ level }) => level !== "project").map((place) => place.folder),
@@ -132,7 +134,6 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   // Behind what a session that began without servers sends already.
   if (loading) opened.tools.add(loading.tools);
   if (loadSkill) opened.tools.add([loadSkill]);
-  const before = opened.isNew ? undefined : toldText(opened.agent.history);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
@@ -167,8 +168,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const start = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
-      const news = await skills.news(before);
-      const listed = news === undefined ? [] : [{ type: "text" as const, text: news }];
+      const listed = (await skills.news(opened.agent.history)).map((news) => ({ type: "text" as const, text: news }));
       const behind = (await called?.(skills)) ?? [];
       const names = isFirst && mcp.reminder ? [{ type: "text" as const, text: mcp.reminder }] : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];

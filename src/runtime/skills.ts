@@ -1,4 +1,6 @@
-import type { Message, TextBlock } from "../protocol/message.ts";
+import type { ResolvedCall } from "../engine/run-tool.ts";
+import type { Message, TextBlock, ToolUseBlock } from "../protocol/message.ts";
+import type { ToolSpec } from "../protocol/model.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
 import { errorResult, type Tool, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
 import type { AllowList } from "../safety/allow-list.ts";
@@ -35,8 +37,9 @@ export class Skills {
   readonly #refuse: Refuse;
   #parts: SkillParts | undefined;
   readonly #lists: AllowList[] = [];
-  readonly #told = new Map<string, string>();
-  #reminder: string | undefined;
+  /** Tools of skills that were brought, and the folder of each one's skill. */
+  readonly #brought = new Map<string, string>();
+  #reminders: string[] = [];
 
   constructor(places: readonly SkillPlace[], commands: readonly SkillPlace[], refuse: Refuse) {
     this.#places = places;
@@ -58,32 +61,30 @@ export class Skills {
   /** The person speaks again: what a skill took away is there again. */
   turnEnded(): void {
     this.#lists.length = 0;
-    this.#reminder = undefined;
+    this.#reminders = [];
   }
 
   /** For the next request of the turn: what a skill that was loaded leaves. */
   takeReminder(): string | undefined {
-    const reminder = this.#reminder;
-    this.#reminder = undefined;
-    return reminder;
+    const reminders = this.#reminders.splice(0);
+    return reminders.length === 0 ? undefined : reminders.join("\n\n");
   }
 
-  /** The list for the next message, or what is new since the last one. `history`: what the conversation was told before this process. */
-  async news(history: string | undefined): Promise<string | undefined> {
-    const isFirst = this.#told.size === 0 && history === undefined;
-    const listed = await this.#listed();
-    const news = listed.filter((skill) => {
-      const known = this.#told.get(skill.name);
-      this.#told.set(skill.name, skill.description);
-      return known === undefined ? !history?.includes(`- ${skill.name}: `) : known !== skill.description;
-    });
-    return skillsReminder(news, isFirst);
-  }
-
-  /** The whole list, for a history that holds nothing of it. */
-  async all(): Promise<string[]> {
-    const reminder = skillsReminder(await this.#listed(), true);
+  /** The list for the next message, or what is new of it: what this conversation holds counts as told, after a step back too. */
+  async news(history: readonly Message[]): Promise<string[]> {
+    const told = history.length === 0 ? "" : toldText(history);
+    const reminder = skillsReminder(await this.#listed(), told);
     return reminder === undefined ? [] : [reminder];
+  }
+
+  /** A tool that an earlier process brought into this conversation, which still names it; undefined for any other. */
+  async resolve({ name, input }: ToolUseBlock, sent: readonly ToolSpec[]): Promise<ResolvedCall | undefined> {
+    if (!name.startsWith("skill__") || this.#brought.has(name) || !sent.some((tool) => tool.name === name)) return undefined;
+    const { toolName } = await import("../tools/skills/tool-json.ts");
+    const { skills } = await this.find();
+    const skill = skills.find((one) => one.folder !== undefined && name.startsWith(toolName(one.name, "")));
+    const tool = skill && (await this.#bring(skill)).tools.find((one) => one.name === name);
+    return tool ? { tool, input } : { refusal: `The skill that brought ${name} is gone, or it is off.` };
   }
 
   async find(): Promise<FoundSkills> {
@@ -123,10 +124,7 @@ export class Skills {
   }
 
   async #use(skill: Skill, given: string, signal: AbortSignal): Promise<ToolResult> {
-    const [{ fillArguments }, { readToolJson }] = await Promise.all([
-      import("../tools/skills/fill-arguments.ts"),
-      import("../tools/skills/tool-json.ts"),
-    ]);
+    const { fillArguments } = await import("../tools/skills/fill-arguments.ts");
     const parts = this.#parts;
     if (!parts) throw new Error("A skill is used by an agent only.");
     const body = fillArguments(skill.body, given);
@@ -137,26 +135,43 @@ export class Skills {
         return errorResult(`The skill "${name}" works apart from the conversation, and this agent can't start another one.`);
       return parts.runApart({ name, prompt, allowedTools, model }, signal);
     }
-    const own = skill.folder === undefined ? { tools: [], problems: [] } : await readToolJson(name, skill.folder);
-    if (own.tools.length > 0) await this.#bring(own.tools, skill.folder ?? "", parts);
+    const own = await this.#bring(skill);
     await parts.discover((allowedTools ?? []).filter((tool) => tool.startsWith("mcp__")));
     if (allowedTools) {
       const tools = [...allowedTools, ...own.tools.map((tool) => tool.name)];
       this.#lists.push({ name: `the skill "${name}"`, tools });
-      this.#reminder = `<system-reminder>The skill "${escapeSystemTags(name)}" leaves only these tools until your turn ends: ${escapeSystemTags(tools.join(", ")) || "none"}. Any other call is refused.</system-reminder>`;
+      this.#reminders.push(
+        `<system-reminder>The skill "${escapeSystemTags(name)}" leaves only these tools until your turn ends: ${escapeSystemTags(tools.join(", ")) || "none"}. Any other call is refused.</system-reminder>`,
+      );
     }
     const problems = own.problems.length > 0 ? `\n\n[Of its tools: ${own.problems.join("; ")}]` : "";
     return textResult(`Skill "${name}":\n\n${prompt}${problems}`);
   }
 
-  async #bring(definitions: Parameters<typeof import("../tools/skills/skill-tool.ts").skillTool>[0][], folder: string, parts: SkillParts) {
-    const { skillTool } = await import("../tools/skills/skill-tool.ts");
-    parts.addTools(definitions.map((definition) => skillTool(definition, folder, parts.shell, parts.bash)));
+  /** The tools of its tool.json can be called from now on. */
+  async #bring({ name, folder }: Skill): Promise<{ tools: Tool[]; problems: string[] }> {
+    const parts = this.#parts;
+    if (folder === undefined || !parts) return { tools: [], problems: [] };
+    const [{ readToolJson }, { skillTool }] = await Promise.all([
+      import("../tools/skills/tool-json.ts"),
+      import("../tools/skills/skill-tool.ts"),
+    ]);
+    const { tools, problems } = await readToolJson(name, folder);
+    // Names of skills are shortened to what a tool's name may hold, so two may meet.
+    const isTaken = (tool: string) => (this.#brought.get(tool) ?? folder) !== folder;
+    const free = tools.filter((tool) => !isTaken(tool.name));
+    for (const tool of free) this.#brought.set(tool.name, folder);
+    const made = free.map((definition) => skillTool(definition, folder, parts.shell, parts.bash));
+    parts.addTools(made);
+    return {
+      tools: made,
+      problems: [...problems, ...tools.filter((tool) => isTaken(tool.name)).map((tool) => `another skill has a tool ${tool.name}`)],
+    };
   }
 }
 
 /** All text that a conversation holds from the person's side. */
-export function toldText(history: readonly Message[]): string {
+function toldText(history: readonly Message[]): string {
   const told = history.filter(({ role }) => role === "user");
   return told.flatMap(({ content }) => content.flatMap((block) => (block.type === "text" ? [block.text] : []))).join("\n");
 }

@@ -6,8 +6,15 @@ const LIST_CHARACTERS = 12_000;
 
 type Listed = Pick<Skill, "name" | "description" | "whenToUse">;
 
-/** What a model is told of skills before it loads one. `isFirst`: else these are new or changed. Undefined for none. */
-export function skillsReminder(skills: readonly Listed[], isFirst: boolean): string | undefined {
+const FIRST = "Skills: instructions for kinds of tasks. When the user's request fits one, call LoadSkill with its name before you begin.";
+
+/**
+ * What a model is told of skills before it loads one: all of them, or those that `told`, the text of its conversation, does not hold as
+ * they are now. Undefined for none.
+ */
+export function skillsReminder(all: readonly Listed[], told = ""): string | undefined {
+  const known = new Set(told.split("\n"));
+  const skills = all.filter((skill) => !known.has(skillLine(skill)) && !known.has(`- ${skill.name}`));
   if (skills.length === 0) return undefined;
   const lines: string[] = [];
   let room = LIST_CHARACTERS;
@@ -17,10 +24,8 @@ export function skillsReminder(skills: readonly Listed[], isFirst: boolean): str
     lines.push(fitting);
     room -= fitting.length;
   }
-  const head = isFirst
-    ? "Skills: instructions for kinds of tasks. When the user's request fits one, call LoadSkill with its name before you begin."
-    : "New or changed skills:";
-  return `<system-reminder>${head}\n${lines.join("\n")}</system-reminder>`;
+  const head = told.includes(FIRST) ? "New or changed skills:" : FIRST;
+  return `<system-reminder>${head}\n${lines.join("\n")}\n</system-reminder>`;
 }
 
 export function skillLine({ name, description, whenToUse }: Listed): string {

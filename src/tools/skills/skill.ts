@@ -44,7 +44,8 @@ export function readSkill(text: string, source: SkillSource): ReadSkill {
   const description = fieldText(matter, "description");
   const place = `line ${fieldOf(matter, "description")?.line ?? 1}`;
   if (description === undefined) return { refusal: `${place}: there is no description` };
-  if (typeof fieldOf(matter, "description")?.value === "object") return { refusal: `${place}: the description is a list or mapping, no text` };
+  if (typeof fieldOf(matter, "description")?.value === "object")
+    return { refusal: `${place}: the description is a list or mapping, no text` };
 
   const remarks = [...oddForm(text), ...matter.problems.map(({ line, text: problem }) => `line ${line}: ${problem}`)];
   if (matter.body === "") remarks.push("there is no text below the front matter");

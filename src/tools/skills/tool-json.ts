@@ -4,6 +4,9 @@ import { readOddFile } from "../../platform/files.ts";
 import { isRecord } from "../../protocol/record.ts";
 
 const MAX_NAME = 64;
+/** Each stands in every request from its loading on. */
+const MAX_TOOLS = 50;
+const MAX_CHARACTERS = 200_000;
 
 const JsonSchema = z.record(z.string(), z.unknown());
 const ToolSchema = z.object({
@@ -30,15 +33,19 @@ export async function readToolJson(skill: string, folder: string): Promise<{ too
   const file = join(folder, "tool.json");
   const { text, problem } = await readOddFile(file);
   if (text === undefined) return { tools: [], problems: problem === undefined ? [] : [`${file} ${problem}`] };
+  if (text.length > MAX_CHARACTERS) return { tools: [], problems: [`${file} has more than ${MAX_CHARACTERS} characters`] };
   const content = parsed(text);
   if ("problem" in content) return { tools: [], problems: [`${file} is no JSON: ${content.problem}`] };
   const { value } = content;
-  const entries: unknown[] = Array.isArray(value) ? value : isRecord(value) && Array.isArray(value.tools) ? value.tools : [value];
+  const all: unknown[] = Array.isArray(value) ? value : isRecord(value) && Array.isArray(value.tools) ? value.tools : [value];
   const tools: SkillToolDefinition[] = [];
-  const problems: string[] = [];
+  const problems = all.length > MAX_TOOLS ? [`${file} has ${all.length} tools; only the first ${MAX_TOOLS} count`] : [];
+  const entries = all.slice(0, MAX_TOOLS);
   for (const [index, entry] of entries.entries()) {
     const found = readTool(skill, entry);
-    if (typeof found === "string") problems.push(`${file}: tool ${index + 1}: ${found}`);
+    const isDouble = typeof found !== "string" && tools.some(({ name }) => name === found.name);
+    if (isDouble) problems.push(`${file}: tool ${index + 1}: another one before it has its name`);
+    else if (typeof found === "string") problems.push(`${file}: tool ${index + 1}: ${found}`);
     else tools.push(found);
   }
   return { tools, problems };
@@ -56,7 +63,7 @@ function readTool(skill: string, entry: unknown): SkillToolDefinition | string {
 }
 
 /** No other tool has such a name. */
-function toolName(skill: string, name: string): string {
+export function toolName(skill: string, name: string): string {
   return `skill__${skill.replaceAll(/[^A-Za-z0-9_-]/g, "_")}__${name}`;
 }
 
