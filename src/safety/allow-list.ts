@@ -1,4 +1,5 @@
 import type { PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import type { Part } from "./command-line.ts";
 import { pathIsAllowed, rulePath } from "./match-paths.ts";
 import type { Ground } from "./path-sandbox.ts";
 import { matchesStar } from "./patterns.ts";
@@ -32,18 +33,32 @@ async function isHeld(request: PermissionRequest, rules: readonly Rule[], ground
   const fitting = rules.filter((rule) => namesTool(rule, request.tool));
   if (fitting.some(({ spec }) => spec === undefined)) return true;
   if (fitting.length === 0) return false;
-  if (request.tool === "Bash") return isHeldCommand(request.access.subject, fitting, ground);
+  if (request.tool === "Bash") return isHeldCommand(request.access.subject, rules, ground);
   const isFile = READ_TOOLS.includes(request.tool) || WRITE_TOOLS.includes(request.tool);
   if (!isFile) return fitting.some(({ spec = "" }) => matchesStar(spec, request.access.subject));
   const paths = (request.access.paths ?? []).map((path) => rulePath(path, ground));
   return paths.length > 0 && paths.every((path) => fitting.some(({ spec = "" }) => pathIsAllowed(spec, path, ground)));
 }
 
+/** A file that a command's output goes to is written, and the list has to hold that as well. */
 async function isHeldCommand(text: string, rules: readonly Rule[], ground: Ground): Promise<boolean> {
-  const [{ analyze }, { allowsPart }] = await Promise.all([import("./shell.ts"), import("./match-commands.ts")]);
+  const [{ analyze }, { allowsFile, allowsPart }, { needsCover }, { isStream }] = await Promise.all([
+    import("./shell.ts"),
+    import("./match-commands.ts"),
+    import("./decide-command.ts"),
+    import("./touches.ts"),
+  ]);
+  const isHeldPart = (part: Part): boolean =>
+    (!needsCover(part) || rules.some((rule) => allowsPart(rule, part, ground))) &&
+    part.redirects.every(
+      ({ isCopy, target, use }) =>
+        isCopy ||
+        isStream(target) ||
+        rules.some((rule) => allowsFile(rule, use === "write" ? "WriteFile" : "ReadFile", target, part, ground)),
+    );
   try {
     const line = analyze(text, { cwd: ground.cwd, home: ground.home });
-    return !line.isOverLimit && line.parts.every((part) => rules.some((rule) => allowsPart(rule, part, ground)));
+    return line.problems.length === 0 && !line.isOverLimit && line.parts.every(isHeldPart);
   } catch {
     // What can't be read is not on the list.
     return false;
