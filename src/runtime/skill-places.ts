@@ -13,7 +13,7 @@ export function skillPlaces(surroundings: Places): SkillPlace[] {
 }
 
 export function commandPlaces(surroundings: Places): SkillPlace[] {
-  return placesOf("commands", surroundings);
+  return [...placesOf("commands", surroundings), { folder: join(packageRoot(), "commands"), level: "built-in", isOwn: true }];
 }
 
 function placesOf(kind: "skills" | "commands", { projectRoot, home, data }: Places): SkillPlace[] {
