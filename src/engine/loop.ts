@@ -46,10 +46,10 @@ type Counters = {
 };
 
 /**
- * The agent loop: call the model, run its tools, append all results in one user message, again.
- * Pulled: what was yielded is on disk before the next line runs. Always ends with exactly one `loop_complete`.
+ * The agent loop: call the model, run its tools, append all results in one user message, again. Without an input it answers the history
+ * as it stands. Pulled: what was yielded is on disk before the next line runs. Always ends with exactly one `loop_complete`.
  */
-export async function* runLoop(options: LoopOptions, input: AgentInput, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+export async function* runLoop(options: LoopOptions, input: AgentInput | undefined, signal: AbortSignal): AsyncGenerator<AgentEvent> {
   const { history, compactor } = options;
   const counters: Counters = { turns: 0, usage: NO_USAGE, unknownRounds: 0, cutRounds: 0, askedToSpeak: false, hasCompacted: false };
   const repeats = new RepeatGuard();
@@ -65,14 +65,16 @@ export async function* runLoop(options: LoopOptions, input: AgentInput, signal: 
     },
   });
 
-  if (history.at(-1)?.role === "user") {
+  if (input && history.at(-1)?.role === "user") {
     // A turn that failed or was cut has no answer; some servers refuse two messages of the user in a row.
     const gap: AssistantMessage = { role: "assistant", provider: "", model: options.modelId, content: [{ type: "text", text: NO_ANSWER }] };
     history.push(gap);
     yield { type: "message", message: gap };
   }
-  history.push(input.message);
-  yield { type: "message", message: input.message, ...(input.mail ? { mail: input.mail } : {}) };
+  if (input) {
+    history.push(input.message);
+    yield { type: "message", message: input.message, ...(input.mail ? { mail: input.mail } : {}) };
+  }
 
   let state: State = { type: "calling" };
   while (state.type !== "done") {

@@ -101,7 +101,11 @@ export class LineQuestions {
         signal?.removeEventListener("abort", onAbort);
         // readline draws its prompt again when the terminal changes its size.
         reader.setPrompt("");
-        if (answer === undefined) output.write("\n");
+        if (answer === undefined) {
+          output.write("\n");
+          // What was begun is no answer; it is put aside for the next question and comes back.
+          this.#isTyping = reader.line !== "";
+        }
         if (putAside !== "") this.#typeOn(reader, putAside);
         resolve(answer);
       };

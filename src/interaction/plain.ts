@@ -1,11 +1,16 @@
 import type { AgentEvent } from "../protocol/agent.ts";
-import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import type { HumanAnswer, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import { resultText, type ToolResult } from "../protocol/tool.ts";
 import { retryText } from "../team/agent-presence.ts";
+import type { PlanAnswer } from "../tools/builtin/exit-plan-mode.ts";
 import { compactedText } from "./compacted-text.ts";
 import { type InputListener, LineQuestions } from "./line-questions.ts";
 import { endText } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
+
+const PLAN_MODES: readonly PermissionMode[] = ["default", "acceptEdits", "bypassPermissions"];
+const PLAN_QUESTION =
+  "Carry it out?\n  1. Yes, ask for each change\n  2. Yes, edits need no asking (acceptEdits)\n  3. Yes, nothing needs asking (bypassPermissions)\n  4. No, plan on; or say what to change";
 
 /** Of what a tool shows. */
 const MAX_LINES = 40;
@@ -158,6 +163,20 @@ export class PlainScreen {
         default:
           break;
       }
+    }
+  }
+
+  /** The plan, and what the person makes of it: a mode to go on in, or words on what to change. */
+  async askPlan(plan: string, file: string, signal: AbortSignal): Promise<PlanAnswer | undefined> {
+    this.line(`The plan (${file}):\n\n${plan}\n`);
+    this.#questions.forgetTyped();
+    for (;;) {
+      const answer = (await this.ask(`${PLAN_QUESTION}\n  > `, signal))?.trim();
+      if (answer === undefined) return undefined;
+      const mode = PLAN_MODES.find((_, index) => answer === String(index + 1));
+      if (mode) return { mode };
+      if (/^(4|n|no)$/i.test(answer)) return { feedback: "No: plan on. They did not say what to change; ask them." };
+      if (answer.length > 1) return { feedback: answer };
     }
   }
 

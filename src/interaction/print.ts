@@ -31,6 +31,9 @@ export type PrintOptions = {
   isLater?: boolean;
 };
 
+/** Whose step it is; `callId` is empty where no call of the conversation started it. */
+export type SubagentLabel = { id: string; label: string; callId: string };
+
 /** Prints one run to its end and gives its exit code. On stdout: the answer (text), one object (json) or JSON lines. */
 export async function printRun(events: AsyncIterable<AgentEvent>, options: PrintOptions): Promise<number> {
   const started = performance.now();
@@ -59,8 +62,7 @@ export async function printRun(events: AsyncIterable<AgentEvent>, options: Print
       case "permission":
         if (event.decision.decision === "deny") {
           denials.push({ tool_name: event.request.tool, tool_use_id: event.id, tool_input: calls.get(event.id) ?? {} });
-          if (options.format === "text")
-            options.note(`denied: ${event.request.tool}(${event.request.access.subject.slice(0, 200)}): ${event.decision.reason}`);
+          if (options.format === "text") options.note(`denied: ${deniedText(event)}`);
         }
         break;
       case "tool_result":
@@ -155,7 +157,28 @@ function initLine(options: PrintOptions): unknown {
   };
 }
 
-function streamLine(message: Extract<Message, { role: "assistant" }>, options: PrintOptions, usage: Usage | undefined): unknown {
+/** A step of a sub-agent: a denial as text, with stream-json its words and results under the call that started it. */
+export function printSubagent(event: AgentEvent, { id, label, callId }: SubagentLabel, options: PrintOptions): void {
+  if (options.format === "text" && event.type === "permission" && event.decision.decision === "deny")
+    options.note(`denied (${label}): ${deniedText(event)}`);
+  if (options.format !== "stream-json") return;
+  // Without a call of the conversation's it is nobody's but its own: null would make it the conversation.
+  const parent = callId === "" ? id : callId;
+  if (event.type === "message" && event.message.role === "assistant")
+    options.write(jsonLine(streamLine(event.message, options, event.usage, parent)));
+  if (event.type === "tool_result") options.write(jsonLine(resultLine(event, options, parent)));
+}
+
+function deniedText({ request, decision }: Extract<AgentEvent, { type: "permission" }>): string {
+  return `${request.tool}(${request.access.subject.slice(0, 200)}): ${decision.reason}`;
+}
+
+function streamLine(
+  message: Extract<Message, { role: "assistant" }>,
+  options: PrintOptions,
+  usage: Usage | undefined,
+  parent: string | null = null,
+): unknown {
   const content = message.content.flatMap((block): unknown[] => {
     switch (block.type) {
       case "text":
@@ -169,17 +192,21 @@ function streamLine(message: Extract<Message, { role: "assistant" }>, options: P
     }
   });
   const body = { role: "assistant", model: message.model, content, ...(usage ? { usage: wireUsage(usage) } : {}) };
-  return { type: "assistant", message: body, parent_tool_use_id: null, session_id: options.sessionId };
+  return { type: "assistant", message: body, parent_tool_use_id: parent, session_id: options.sessionId };
 }
 
-function resultLine({ call, result }: Extract<AgentEvent, { type: "tool_result" }>, options: PrintOptions): unknown {
+function resultLine(
+  { call, result }: Extract<AgentEvent, { type: "tool_result" }>,
+  options: PrintOptions,
+  parent: string | null = null,
+): unknown {
   const content = result.content.map((block) =>
     block.type === "text"
       ? { type: "text", text: block.text }
       : { type: "image", source: { type: "base64", media_type: block.mediaType, data: block.data } },
   );
   const block = { type: "tool_result", tool_use_id: call.id, content, is_error: result.isError ?? false };
-  return { type: "user", message: { role: "user", content: [block] }, parent_tool_use_id: null, session_id: options.sessionId };
+  return { type: "user", message: { role: "user", content: [block] }, parent_tool_use_id: parent, session_id: options.sessionId };
 }
 
 export function wireUsage(usage: Usage): unknown {

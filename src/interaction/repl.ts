@@ -1,6 +1,7 @@
-import type { UserMessage } from "../protocol/message.ts";
+import { type UserMessage, userText } from "../protocol/message.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 import { type OpenedSession, PromptRefused } from "../runtime/open-session.ts";
+import type { Attention } from "./attention.ts";
 import type { Key } from "./line-questions.ts";
 import type { PlainScreen } from "./plain.ts";
 import type { SlashContext, SlashEnd } from "./slash/command.ts";
@@ -15,7 +16,13 @@ const TWICE_MS = 2_000;
  * Prompts and runs, one after another, until the person ends it or goes on in another conversation. What is typed during a run waits for
  * its next round.
  */
-export async function runRepl(session: OpenedSession, screen: PlainScreen, queue: SteeringQueue, firstPrompt?: string): Promise<SlashEnd> {
+export async function runRepl(
+  session: OpenedSession,
+  screen: PlainScreen,
+  queue: SteeringQueue,
+  attention: Attention,
+  firstPrompt?: string,
+): Promise<SlashEnd> {
   let running: AbortController | undefined;
   /** Of a command that was typed at the prompt. */
   let command: AbortController | undefined;
@@ -75,10 +82,15 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   }
 
   async function nextPrompt(): Promise<string | undefined> {
-    isAtPrompt = true;
-    const line = await screen.ask("> ", undefined, true);
-    isAtPrompt = false;
-    return line;
+    for (;;) {
+      await attention.untilQuiet();
+      if (session.subagents.hasNews) return "";
+      isAtPrompt = true;
+      const giveWay = attention.open();
+      const line = await screen.ask("> ", giveWay, true);
+      isAtPrompt = false;
+      if (line !== undefined || !giveWay.aborted || end !== undefined) return line;
+    }
   }
 
   function interrupt(): void {
@@ -97,22 +109,23 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
   function onKey(key: Key): void {
     const second = isSecond(key);
     switch (key) {
-      case "escape":
-        if (running ?? command) interrupt();
+      case "escape": {
+        const moved = running ? session.subagents.toBackground() : 0;
+        if (moved > 0) screen.dim(`Sent ${counted(moved, "a sub-agent", "sub-agents")[0]} to the background; Esc again stops the agent.`);
+        else if (running ?? command) interrupt();
         else if (second && isAtPrompt) screen.answer("/rewind");
         break;
+      }
       case "interrupt":
         if (second) leave();
         else if (running ?? command) interrupt();
         else screen.dim("Ctrl+C once more ends the session.");
         break;
       case "background": {
-        const moved = session.toBackground();
-        screen.dim(
-          moved > 0
-            ? `Sent ${moved === 1 ? "a command" : `${moved} commands`} to the background.`
-            : "Nothing runs that can go to the background.",
-        );
+        const agents = session.subagents.toBackground();
+        const commands = session.toBackground();
+        const moved = [...counted(commands, "a command", "commands"), ...counted(agents, "a sub-agent", "sub-agents")];
+        screen.dim(moved.length > 0 ? `Sent ${moved.join(" and ")} to the background.` : "Nothing runs that can go to the background.");
         break;
       }
       case "next-mode": {
@@ -147,7 +160,8 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       const line = prompt;
       prompt = undefined;
       lastHit.clear();
-      if (line.trim() === "") continue;
+      const news = line.trim() === "" ? session.subagents.news() : undefined;
+      if (line.trim() === "" && news === undefined) continue;
       const whole = new AbortController();
       const slash = maySlash(line) ? await resolveSlash(line, session) : undefined;
       if (slash?.type === "unknown") screen.line(slash.text);
@@ -158,10 +172,12 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
       }
       if (slash && slash.type !== "prompt") continue;
       running = whole;
-      const message = await messageOf(line, slash, whole.signal);
+      if (news !== undefined) screen.dim("A sub-agent in the background has ended.");
+      const message = news === undefined ? await messageOf(line, slash, whole.signal) : userText(news);
       if (message) {
         const events = session.agent.run({ message }, whole.signal);
-        for await (const event of session.learner?.watch(line, events) ?? events) screen.event(event);
+        const watched = news === undefined ? session.learner?.watch(line, events) : undefined;
+        for await (const event of watched ?? events) screen.event(event);
       }
       running = undefined;
     }
@@ -171,4 +187,8 @@ export async function runRepl(session: OpenedSession, screen: PlainScreen, queue
     if (typeof end !== "object") screen.close();
   }
   return end ?? "exit";
+}
+
+function counted(count: number, one: string, many: string): string[] {
+  return count === 0 ? [] : [count === 1 ? one : `${count} ${many}`];
 }

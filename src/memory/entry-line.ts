@@ -51,6 +51,8 @@ function isEntry(value: unknown): value is SessionEntry {
       return Array.isArray(value.tools) && value.tools.every(isToolSpec);
     case "name":
       return typeof value.name === "string";
+    case "mode":
+      return typeof value.mode === "string";
     case "checkpoint":
       return (
         typeof value.id === "string" &&

@@ -26,6 +26,8 @@ export type LoadedSession = {
   name?: string;
   /** How many messages of the person it holds. */
   turns: number;
+  /** It was in plan mode at its end. */
+  isPlanning: boolean;
   /** Snapshots of the files, those of turns that were gone back over left out. */
   checkpoints: Checkpoint[];
   /** Time of the last entry. */
@@ -44,7 +46,7 @@ export function loadSession(path: string): { loaded: LoadedSession; added: Sessi
   const totals = new Totals(header);
   const damaged: number[] = [];
   const rebuilt = rebuildHistory(entries(path, reset, totals, damaged));
-  const { tools, mail, usage, cost, name, turns, checkpoints, lastAt } = totals;
+  const { tools, mail, usage, cost, name, turns, isPlanning, checkpoints, lastAt } = totals;
   return {
     loaded: {
       header,
@@ -55,6 +57,7 @@ export function loadSession(path: string): { loaded: LoadedSession; added: Sessi
       ...(cost === undefined ? {} : { cost }),
       ...(name === undefined ? {} : { name }),
       turns,
+      isPlanning,
       checkpoints,
       lastAt,
       notes: [...damagedNote(damaged), ...rebuilt.notes],
@@ -107,7 +110,7 @@ function* entries(path: string, reset: number, totals: Totals, damaged: number[]
 
 /** Results are most of a file and say nothing that counts. */
 function mayCount(line: Buffer): boolean {
-  if (hasType(line, "name", "checkpoint", "tools_added")) return true;
+  if (hasType(line, "name", "checkpoint", "mode", "tools_added")) return true;
   return !hasType(line, "tool_result") && ['"usage":', '"mail":', '"turn":'].some((key) => line.includes(key));
 }
 
@@ -118,6 +121,7 @@ class Totals {
   cost: number | undefined = 0;
   name: string | undefined;
   turns = 0;
+  isPlanning = false;
   checkpoints: Checkpoint[] = [];
   lastAt: string;
 
@@ -130,6 +134,7 @@ class Totals {
     if (typeof entry.at === "string") this.lastAt = entry.at;
     if (entry.type === "tools_added") this.tools.push(...entry.tools.filter(({ name }) => !this.tools.some((one) => one.name === name)));
     if (entry.type === "name") this.name = entry.name;
+    if (entry.type === "mode") this.isPlanning = entry.mode === "plan";
     if (entry.type === "checkpoint") {
       this.checkpoints.push(entry);
       // A fork of a compacted session has them without the message of their turn.

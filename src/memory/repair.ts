@@ -39,6 +39,7 @@ class Fold {
     switch (entry.type) {
       case "header":
       case "name":
+      case "mode":
       case "checkpoint":
       case "spent":
       case "tools_added":

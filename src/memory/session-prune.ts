@@ -31,7 +31,7 @@ export function removeSession(path: string): boolean {
   }
   rmSync(path, { force: true });
   removeSnapshots(path);
-  rmSync(path.replace(/\.jsonl$/, ".results"), { recursive: true, force: true });
+  for (const ending of [".results", ".agents", ".plan.md"]) rmSync(path.replace(/\.jsonl$/, ending), { recursive: true, force: true });
   lock[Symbol.dispose]();
   return true;
 }

@@ -1,6 +1,7 @@
 import type { CompactMode, CompactTrigger } from "./agent.ts";
 import type { Message, ToolResultBlock } from "./message.ts";
 import type { ToolSpec, Usage } from "./model.ts";
+import type { PermissionMode } from "./permission.ts";
 
 export type SessionHeader = {
   type: "header";
@@ -44,6 +45,8 @@ export type SessionEntry =
   | { type: "tools_added"; at: string; tools: ToolSpec[] }
   /** What the person calls the session; the last one counts. */
   | { type: "name"; at: string; name: string }
+  /** Planning began or ended; the last one says whether a session that goes on plans. */
+  | { type: "mode"; at: string; mode: PermissionMode }
   /** What the files were around a step of the agent; `turn` counts the person's messages, `id` is a snapshot's. */
   | { type: "checkpoint"; at: string; id: string; turn: number; phase: "before" | "after" };
 

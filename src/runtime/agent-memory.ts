@@ -27,15 +27,21 @@ export type AgentMemory = {
   wentBack(): void;
 };
 
+/** Which memories a sub-agent begins with. */
+export type MemoryScope = "user" | "project" | "none";
+
 /** `isTrusted`: the person has accepted what the project brings; else its memories are not the project's word either. */
-export function agentMemory(surroundings: Surroundings, root: string, isTrusted: boolean): AgentMemory {
+export function agentMemory(surroundings: Surroundings, root: string, isTrusted: boolean, scope?: MemoryScope): AgentMemory {
   const { projectRoot, home, data } = surroundings;
   const rules = { home, mayInclude: mayInclude(surroundings, root) };
   const seen = new Set<string>();
   const nested = new NestedInstructions(root, rules, seen);
   async function reminders(read: Set<string>): Promise<{ texts: string[]; notes: string[] }> {
     const instructions = await loadInstructions({ ...rules, projectRoot, userFile: data.instructions }, read);
-    const memories = await memoryReminder(memoryFolders(surroundings).filter((folder) => isTrusted || !folder.isProject));
+    const isWanted = (isProject: boolean) => scope === undefined || scope === (isProject ? "project" : "user");
+    const memories = await memoryReminder(
+      memoryFolders(surroundings).filter(({ isProject = false }) => (isTrusted || !isProject) && isWanted(isProject)),
+    );
     return {
       texts: [
         ...(instructions?.text ? [instructionsReminder(instructions.text)] : []),

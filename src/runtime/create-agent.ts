@@ -12,6 +12,7 @@ import type { Session } from "../protocol/session.ts";
 import type { Access } from "../protocol/tool.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
 import { AgentTools } from "./agent-tools.ts";
+import { joinReminders } from "./join-reminders.ts";
 import { record } from "./record.ts";
 import type { Spending } from "./spending.ts";
 
@@ -37,6 +38,8 @@ export type AgentParts = {
   overBudget?: LoopOptions["overBudget"];
   /** Of an agent whose steps can be undone; opened with the first call that may change files. */
   checkpoints?: (() => Promise<Checkpoints>) | undefined;
+  /** Of a sub-agent: the turn of the conversation whose checkpoints these are. */
+  checkpointTurn?: (() => number) | undefined;
   /** How many messages of the person the session holds. */
   turns?: number;
   onRewind?: () => void;
@@ -55,6 +58,8 @@ export type SessionAgent = Agent & {
   readonly history: readonly Message[];
   /** How many messages of the person there were. */
   readonly turns: number;
+  /** A run that answers the history as it stands: its last message is the user's. */
+  goOn(signal: AbortSignal): AsyncIterable<AgentEvent>;
   compact(focus: string | undefined, signal: AbortSignal): AsyncIterable<AgentEvent>;
   report(): ContextReport | undefined;
   useModel(model: ModelInUse): void;
@@ -70,11 +75,12 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   const { session, spending } = parts;
   const history = [...spec.history];
   const { hooks } = parts;
-  const news = () => joined(parts.shell?.news(), hooks?.takeContext());
+  const news = () => joinReminders(parts.shell?.news(), hooks?.takeContext());
   const tools = parts.tools ?? new AgentTools({ tools: spec.tools, sent: parts.toolSpecs });
   let { model } = parts;
   let turns = parts.turns ?? 0;
   let checkpoints: Checkpoints | undefined;
+  const checkpointTurn = parts.checkpointTurn ?? (() => turns);
   const base = {
     system: spec.system,
     toolSpecs: tools.sent,
@@ -96,7 +102,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
         // What a call does to the world must not outlive the record of it. A call that only looks need not wait for the disk.
         session.sync();
         checkpoints ??= await parts.checkpoints?.();
-        await checkpoints?.before(turns, kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []);
+        await checkpoints?.before(checkpointTurn(), kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []);
       },
       shrink: (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) =>
         spill(parts.spillFolder, call, result, maxCharacters),
@@ -111,14 +117,16 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       await record(session, priced, history, isInput ? turns : undefined);
       // Beside the next model call: who changes files next waits for it.
       if (event.type === "round_end") {
-        void checkpoints?.after(turns);
+        void checkpoints?.after(checkpointTurn());
         parts.shell?.settle();
       }
       yield priced;
     }
     session.sync();
-    await checkpoints?.after(turns);
+    await checkpoints?.after(checkpointTurn());
   }
+
+  const inLoop = () => ({ model: model.client, modelId: model.id, maxTokens: model.maxTokens, compactor: model.compactor });
 
   return {
     history,
@@ -128,9 +136,12 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
     run(given: AgentInput, signal: AbortSignal) {
       hooks?.begin();
       const input = told(given, news());
-      const { client, id, maxTokens, compactor } = model;
       turns += 1;
-      return withEnd(kept(runLoop({ ...base, model: client, modelId: id, maxTokens, compactor }, input, signal), input), parts.onRunEnd);
+      return withEnd(kept(runLoop({ ...base, ...inLoop() }, input, signal), input), parts.onRunEnd);
+    },
+    goOn(signal) {
+      hooks?.begin();
+      return withEnd(kept(runLoop({ ...base, ...inLoop() }, undefined, signal)), parts.onRunEnd);
     },
     compact(focus, signal) {
       return kept(compactByHand(history, model, focus, signal));
@@ -154,11 +165,6 @@ async function* withEnd(events: AsyncIterable<AgentEvent>, onEnd: (() => void) |
   } finally {
     onEnd?.();
   }
-}
-
-function joined(...parts: (string | undefined)[]): string | undefined {
-  const known = parts.filter((part) => part !== undefined);
-  return known.length === 0 ? undefined : known.join("\n\n");
 }
 
 function withNews(pending: Pending | undefined, news: string | undefined): Pending | undefined {

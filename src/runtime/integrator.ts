@@ -101,6 +101,7 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
     isMerging: true,
     scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
   });
+  await opened.start();
   let end: LoopComplete | undefined;
   for await (const event of opened.agent.run({ message: userText(job.prompt) }, signal)) {
     if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0)

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { agentTool, type TeammateRequest } from "../engine/subagents/agent-tool.ts";
+import type { TeammateRequest } from "../engine/subagents/agent-tool.ts";
+import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
-import type { FireHook, Hooks } from "../protocol/hook.ts";
+import type { FireHook } from "../protocol/hook.ts";
 import { addSpent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type MemberStatus, type TeamConfig, type TeammateInfo, type TeamStep } from "../protocol/team.ts";
@@ -22,16 +23,23 @@ import { RoomForTeammates } from "../team/room.ts";
 import { reviveTeammate, type SpawnContext, spawnTeammate } from "../team/spawn.ts";
 import { convergeTool } from "../team/tools/converge.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { firstInput } from "./agent-memory.ts";
+import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import type { OpenedHooks } from "./open-hooks.ts";
+import type { Permissions } from "./permissions.ts";
+import { SessionAgents } from "./session-agents.ts";
 import type { Spending } from "./spending.ts";
+import { subagentTools } from "./subagent-tools.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
 import { tellOfMail } from "./team-hooks.ts";
 import { teamReminders } from "./team-reminders.ts";
 import { workTools } from "./toolset.ts";
+import { writeToAgentsToo } from "./write-to-agents.ts";
 
 const LEAD_TURNS = 200;
 const MONITOR_MS = 2_000;
@@ -56,7 +64,7 @@ export type LeadRequest = {
   maxRunning: number;
   /** What a lead that goes on reads first. */
   resumeNote?: string;
-  hooks: Hooks | undefined;
+  hooks: OpenedHooks | undefined;
   /** Of the integrators, who count as the lead. */
   integrators: Spending;
   converge: (guidance: string | undefined, lead: LeadSide, signal: AbortSignal) => Promise<ConvergeReport>;
@@ -119,6 +127,37 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     return `${info.name} is ready (${info.backendType}${info.permissionMode === request.mode ? "" : `, mode ${info.permissionMode}`}), in its worktree on branch ${info.branch}.`;
   };
 
+  const { askHuman } = screen;
+  const asking =
+    askHuman &&
+    ((permissions: () => Permissions): AskHuman =>
+      async (...question) =>
+        askHuman(await permissions().alwaysRule(question[0], question[1]), ...question));
+  const scope = { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [teamLayout(teamFolder).artifacts] };
+  const sessionPath = join(teamFolder, "sessions", `${LEAD}.jsonl`);
+  const toolSettings = surroundings.settings.tools ?? {};
+  const agents = new SessionAgents({
+    surroundings,
+    folder: agentsFolder(sessionPath),
+    root: surroundings.root,
+    cwd: () => surroundings.root,
+    mode: () => request.mode,
+    parent: () => opened,
+    tools: subagentTools(surroundings, (item) => opened.permissions.isAccepted(item)),
+    isCoordinator: request.coordinator,
+    isSynchronous: false,
+    autoBackgroundMs: getAutoBackgroundMs(surroundings.env),
+    scope,
+    askHuman: asking,
+    hooks,
+    team: team.name,
+    onNews: () => {
+      const news = agents.news();
+      if (news !== undefined) notices.add(news);
+      mail.stir();
+    },
+    onNote: screen.note,
+  });
   const role = await builtInPrompt("coordinator");
   await using opened: OpenedAgent = await openAgent(surroundings, {
     name: LEAD,
@@ -128,34 +167,36 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     maxTurns: LEAD_TURNS,
     model: team.lead?.model,
     sessionId: randomUUID(),
-    sessionPath: join(teamFolder, "sessions", `${LEAD}.jsonl`),
+    sessionPath,
     system: (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash, web, mayShow }) => [
       ...(request.coordinator
-        ? [askUserTool(screen.askUser)]
-        : workTools({ web, shell, bash, mayShow, askUser: screen.askUser, settings: surroundings.settings.tools ?? {} })),
-      ...memberTools({
-        bus,
-        self: LEAD,
-        role: "lead",
-        process: selfIdentity(),
-        onStep,
-        reviveMember: revive,
-        fireHook: () => opened.fireHook,
-      }),
-      agentTool(spawnOne),
+        ? [askUserTool(screen.askUser), taskStopTool(shell, agents.stop)]
+        : workTools({ web, shell, bash, mayShow, askUser: screen.askUser, stopOther: agents.stop, settings: toolSettings })),
+      ...writeToAgentsToo(
+        memberTools({
+          bus,
+          self: LEAD,
+          role: "lead",
+          process: selfIdentity(),
+          onStep,
+          reviveMember: revive,
+          fireHook: () => opened.fireHook,
+        }),
+        bus.roster,
+        agents,
+      ),
+      agents.agentTool(spawnOne),
       ...(team.merge === false ? [] : [convergeTool(runConverge, bus.presence)]),
     ],
     pending: () => leadPending({ mail, notices }),
     hooks: hooks && { hooks, agentType: LEAD, team: team.name },
     overBudget,
     preserve: () => teamReminders(bus, LEAD, "lead", report?.merged),
-    askHuman: screen.askHuman
-      ? async (...question) => screen.askHuman?.(await opened.permissions.alwaysRule(question[0], question[1]), ...question)
-      : undefined,
+    askHuman: asking?.(() => opened.permissions),
     shellEnv: await identity(surroundings.root),
     onNotice: screen.note,
-    scope: { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [teamLayout(teamFolder).artifacts] },
+    scope,
   });
   for (const note of opened.notes) screen.note(note);
 
@@ -235,6 +276,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     },
   );
   try {
+    await opened.start();
     await bus.presence.beat({ name: LEAD, status: "busy", at: new Date().toISOString(), spent: spent() });
     const first: AgentInput =
       // A lead that was ended before its first turn has not read its goal.
@@ -254,6 +296,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         notices,
         deaths,
         merge: team.merge !== false,
+        hasHelpers: () => agents.running.length > 0,
         unreadOf: async (name) => (await namesIn(teamLayout(teamFolder).inbox(name, "new"))).length,
         converge: (convergeSignal) => runConverge(undefined, convergeSignal),
         report: () => report,
@@ -267,6 +310,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       signal,
     );
   } finally {
+    await agents[Symbol.asyncDispose]();
     pumpEnd.abort();
     await pump;
   }

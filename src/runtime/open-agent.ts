@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { type SelectedModel, selectModel } from "../engine/providers/select.ts";
 import { withRetry } from "../engine/retry.ts";
 import type { RunToolOptions } from "../engine/run-tool.ts";
@@ -10,6 +11,8 @@ import { lockSession, type SessionLock } from "../memory/session-lock.ts";
 import { commandEnvironment } from "../platform/command-environment.ts";
 import type { Pending } from "../protocol/agent.ts";
 import type { FireHook } from "../protocol/hook.ts";
+import type { Message } from "../protocol/message.ts";
+import { addSpent, type Spent, type ToolSpec } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { MayShow, Tool } from "../protocol/tool.ts";
 import { secretMasker } from "../safety/secrets.ts";
@@ -17,8 +20,9 @@ import type { BashOptions } from "../tools/bash/bash-options.ts";
 import { ShellState } from "../tools/bash/shell-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 import type { AgentHooksRequest } from "./agent-hooks.ts";
-import { type AgentMemory, agentMemory } from "./agent-memory.ts";
+import { type AgentMemory, agentMemory, type MemoryScope } from "./agent-memory.ts";
 import { AgentTools } from "./agent-tools.ts";
+import { agentsFolder } from "./agents-folder.ts";
 import { openContainment } from "./containment.ts";
 import { createAgent, type ModelInUse, type SessionAgent } from "./create-agent.ts";
 import { costCap, requireKnownPrice } from "./max-cost.ts";
@@ -30,7 +34,7 @@ import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
 import { wantsLocal } from "./wanted-model.ts";
 
-type ToolParts = {
+export type ToolParts = {
   shell: ShellState;
   bash: BashOptions;
   web: WebOptions;
@@ -62,10 +66,21 @@ export type AgentRequest = {
   overBudget?: () => Promise<string | undefined>;
   /** Reminders that a compaction puts into the new history, as they are then. */
   preserve?: () => Promise<string[]>;
-  /** What its steps do to files can be undone. */
+  /** What its steps do to files can be undone: by its own checkpoints, or as part of another conversation's turn. */
   isUndoable?: boolean;
+  checkpointsOf?: { open: () => Promise<Checkpoints>; turn: () => number } | undefined;
   /** Shared with other conversations; else one that goes on from what the session holds. */
   spending?: Spending;
+  /** Of a sub-agent: what it spends counts there too. */
+  spendingOf?: Spending;
+  /** A new conversation that begins as another one stands. */
+  begin?: Beginning | undefined;
+  /** Id of the conversation whose cache it can use; else its own. */
+  cacheKey?: string | undefined;
+  /** For the model, with its next request: what ended in the background, beside commands. */
+  news?: () => string | undefined;
+  /** Which memories it begins with; all unless given. */
+  memoryScope?: MemoryScope | undefined;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
   /** It merges what others made, settings of the project too, in a checkout that is nobody's policy. */
@@ -80,13 +95,23 @@ export type AgentRequest = {
   onProblem?: OnProblem | undefined;
 };
 
+/** What is sent is the same up to the end of `history`, whose last message is the user's. */
+export type Beginning = { system: string; tools: readonly ToolSpec[]; history: readonly Message[] };
+
 export type OpenedAgent = AsyncDisposable & {
+  /** Hooks hear that it begins, and may start sub-agents of it: called once, when it can be reached. */
+  start(): Promise<void>;
   agent: SessionAgent;
   session: SessionFile;
   shell: ShellState;
   spending: Spending;
   /** Id of the model that it was opened with. */
   model: string;
+  /** In its full name the one in use. */
+  modelName(): string;
+  system: string;
+  /** A sentence once no more may be spent. */
+  overBudget: () => Promise<string | undefined>;
   /** Another model goes on with the conversation; gives its full name, or throws UserError. */
   useModel(name: string): { name: string; notice: string | undefined };
   checkpoints(): Promise<Checkpoints>;
@@ -98,6 +123,8 @@ export type OpenedAgent = AsyncDisposable & {
   /** Ids of the mail that the conversation holds. */
   mail: ReadonlySet<string>;
   isNew: boolean;
+  /** It goes on from where it was planning. */
+  wasPlanning: boolean;
   notes: string[];
 };
 
@@ -117,12 +144,13 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const { settings, env } = surroundings;
   const { sessionPath, sessionId: id, onProblem } = request;
   const old = readHeader(sessionPath) ? await openSessionFile(sessionPath, onProblem) : undefined;
-  const choose = (name: string | undefined) => selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: id });
+  const choose = (name: string | undefined) =>
+    selectModel({ providers: settings.providers ?? [], model: name, env, cacheKey: request.cacheKey ?? id });
   const fallback = fallbackOf(surroundings, choose);
   const earlier = lastModel(old?.loaded, fallback?.model);
   const selected = choose(surroundings.flags.model ?? request.model ?? earlier ?? env.ROOCODE_MODEL ?? settings.model);
 
-  const spending = request.spending ?? new Spending(old?.loaded);
+  const spending = request.spending ?? new Spending(old && (await withSubagents(old.loaded, sessionPath)), request.spendingOf);
   // Before the file is made: what is refused begins no session.
   const overBudget = request.overBudget ?? costCap(surroundings.flags.maxCost, spending, selected);
 
@@ -161,15 +189,16 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     ...(settings.tools?.bashTimeout ? { defaultTimeoutMs: settings.tools.bashTimeout } : {}),
   };
   const mail = old?.loaded.mail ?? new Set<string>();
-  const memory = agentMemory(surroundings, request.root, permissions.isTrusted);
+  const memory = agentMemory(surroundings, request.root, permissions.isTrusted, request.memoryScope);
   const web = { mayBePrivate: permissions.namesHost };
   const addTools: AgentTools["add"] = (more) => tools.add(more);
+  const { begin } = request;
   const tools = new AgentTools({
     tools: memory.watched(request.tools({ shell, bash, web, mail, mayShow: permissions.mayShow, addTools })),
-    sent: old?.loaded.tools,
+    sent: old?.loaded.tools ?? begin?.tools,
     onAdd: (specs) => session.write({ type: "tools_added", at: new Date().toISOString(), tools: [...specs] }),
   });
-  const system = old?.loaded.header.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
+  const system = old?.loaded.header.system ?? begin?.system ?? request.system(environmentOf({ ...surroundings, cwd: request.cwd }));
   const session: SessionFile =
     old?.session ??
     createSession(
@@ -187,6 +216,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       },
       onProblem,
     );
+  if (!old && begin) await session.append({ type: "rewind", at: new Date().toISOString(), history: [...begin.history] });
   const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.
     const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
@@ -215,7 +245,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       cwd: request.cwd,
       mode: request.mode(),
       maxTurns: request.maxTurns,
-      history: old?.loaded.history ?? [],
+      history: old?.loaded.history ?? begin?.history ?? [],
       pending: memory.pending(request.pending),
     },
     {
@@ -223,11 +253,12 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       spending,
       overBudget,
       mend: historyMender(session, env.ROOCODE_STRICT === "1"),
-      checkpoints: request.isUndoable ? checkpoints : undefined,
+      checkpoints: request.checkpointsOf?.open ?? (request.isUndoable ? checkpoints : undefined),
+      checkpointTurn: request.checkpointsOf?.turn,
       turns: old?.loaded.turns ?? 0,
       onRewind: () => memory.wentBack(),
       hooks,
-      shell,
+      shell: withNews(shell, request.news),
       authorize: permissions.authorize,
       session,
       spillFolder,
@@ -236,17 +267,22 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       onRunEnd: request.onRunEnd,
     },
   );
-  await hooks?.start(old !== undefined);
+  let modelName = `${selected.provider}/${selected.model}`;
   return {
+    start: async () => hooks?.start(old !== undefined),
     agent,
     session,
     shell,
     spending,
     model: selected.model,
+    modelName: () => modelName,
+    system,
+    overBudget,
     useModel(name) {
       const next = choose(name);
       agent.useModel(inUse(next));
-      return { name: `${next.provider}/${next.model}`, notice: next.notice };
+      modelName = `${next.provider}/${next.model}`;
+      return { name: modelName, notice: next.notice };
     },
     checkpoints,
     tools,
@@ -255,6 +291,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     memory,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
+    wasPlanning: old?.loaded.isPlanning ?? false,
     notes: [...(selected.notice ? [selected.notice] : []), ...permissions.warnings, ...(old?.loaded.notes ?? [])],
     async [Symbol.asyncDispose]() {
       await hooks?.end(agent.turns);
@@ -264,6 +301,23 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       lock[Symbol.dispose]();
     },
   };
+}
+
+/** What its commands and others have to tell, in one text. */
+function withNews(shell: ShellState, others: (() => string | undefined) | undefined): Pick<ShellState, "settle" | "news"> {
+  if (!others) return shell;
+  return {
+    settle: () => shell.settle(),
+    news: () => [shell.news(), others()].filter((text) => text !== undefined).join("\n") || undefined,
+  };
+}
+
+/** What a conversation took that goes on, with its sub-agents. */
+async function withSubagents(loaded: LoadedSession, sessionPath: string): Promise<Spent> {
+  const folder = agentsFolder(sessionPath);
+  if (!existsSync(folder)) return loaded;
+  const { subagentsSpent } = await import("./subagent-records.ts");
+  return addSpent(loaded, await subagentsSpent(folder));
 }
 
 /** Its requests go elsewhere when the model does not answer; the settings or a flag name it. */

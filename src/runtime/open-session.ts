@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
+import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import type { TextBlock, UserMessage } from "../protocol/message.ts";
@@ -11,17 +13,25 @@ import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
-import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
+import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { openMemories } from "./agent-memory.ts";
+import { customAgents, customAgentsReminder } from "./agent-places.ts";
+import { agentsFolder } from "./agents-folder.ts";
+import type { AgentsHost } from "./agents-host.ts";
 import type { ToolLoading } from "./deferred-tools.ts";
+import { joinReminders } from "./join-reminders.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type SessionMcp, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
-import { PlanModeNotice } from "./plan-mode.ts";
-import { untrustedSkill } from "./project-items.ts";
-import { commandPlaces, skillPlaces } from "./skill-places.ts";
-import { Skills } from "./skills.ts";
+import type { Permissions } from "./permissions.ts";
+import { PlanMode } from "./plan-mode.ts";
+import { SessionAgents } from "./session-agents.ts";
+import { openSkills } from "./skill-places.ts";
+import type { Skills } from "./skills.ts";
+import { discoverNamed, subagentTools } from "./subagent-tools.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -33,8 +43,17 @@ export type SessionOptions = {
   mcpConfig?: readonly string[] | undefined;
   /** What the person typed since the last round. */
   steering?: () => string | undefined;
-  askHuman?: AskHuman;
+  /** The permissions are those of the agent that asks: the main one or a sub-agent. */
+  askHuman?: (permissions: Pick<Permissions, "alwaysRule">, ...question: Parameters<AskHuman>) => ReturnType<AskHuman>;
   askUser: AskUser;
+  /** Absent when nobody can approve a plan. */
+  approvePlan?: ApprovePlan;
+  /** Of a new session: it has no tools for code, only agents that have. */
+  isCoordinator?: boolean;
+  /** Steps of sub-agents, as they happen. */
+  onSubagentEvent?: AgentsHost["onEvent"];
+  /** A sub-agent in the background has ended: its result goes with the next request. */
+  onNews?: () => void;
   onProblem?: OnProblem;
   /** Of the whole session: hooks of its start are not waited for any more. */
   interrupt?: AbortSignal;
@@ -53,6 +72,9 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
   jobs: Pick<ShellState, "jobs" | "stopJob">;
+  subagents: Pick<SessionAgents, "running" | "hasNews" | "news" | "toBackground">;
+  /** A run that is over when what it started in the background is. */
+  runToEnd(input: AgentInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
   mcpServers: SessionMcp["status"];
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
@@ -67,6 +89,7 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
 export class PromptRefused extends UserError {}
 
 const MAIN_AGENT = "main";
+const COORDINATOR = "coordinator";
 
 /** A plain session of the main agent in this folder, new or gone on with. */
 export async function openSession(surroundings: Surroundings, options: SessionOptions): Promise<OpenedSession> {
@@ -75,12 +98,26 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const old = options.resume === undefined ? undefined : await findOld(folder, options.resume);
   const id = old?.id ?? randomUUID();
   const moved = old && (await movedTo(cwd, old, options.askHuman !== undefined));
+  const isCoordinator = old ? old.agent === COORDINATOR : options.isCoordinator === true;
+  if (old && options.isCoordinator && !isCoordinator)
+    throw new UserError(`The session ${old.id} began without --coordinator, and a session keeps its tools. Start a new one with it.`);
+  const sessionPath = join(folder, `${id}.jsonl`);
+  const planFile = join(folder, `${id}.plan.md`);
   let mode = flags.permissionMode ?? settings.permissionMode ?? "default";
-  const planMode = new PlanModeNotice();
-  const places = skillPlaces(surroundings);
-  const skills = new Skills(places, commandPlaces(surroundings), (source) =>
-    untrustedSkill(projectRoot, opened.permissions.isAccepted, source),
-  );
+  let isPlanningKept = false;
+  const setMode = (next: PermissionMode) => {
+    mode = next;
+    keepPlanning();
+  };
+  /** A session that goes on later plans on; no other mode is taken along. */
+  const keepPlanning = () => {
+    if ((mode === "plan") === isPlanningKept) return;
+    isPlanningKept = !isPlanningKept;
+    opened.session.write({ type: "mode", at: new Date().toISOString(), mode });
+  };
+  const planMode = new PlanMode({ file: planFile, mode: () => mode, setMode, approve: options.approvePlan ?? (async () => undefined) });
+  const isAccepted = (item: string) => opened.permissions.isAccepted(item);
+  const skills = openSkills(surroundings, isAccepted);
   // Before the first request: tools that come later would change what every request begins with.
   const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
   const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
@@ -93,44 +130,90 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   let loading: ToolLoading | undefined;
   let loadSkill: Tool | undefined;
+  const { askHuman } = options;
+  const asking =
+    askHuman &&
+    ((permissions: () => Permissions): AskHuman =>
+      (...question) =>
+        askHuman(permissions(), ...question));
+  const scope = { planFile, ...skills.scope, ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}) };
+  const agents = new SessionAgents({
+    surroundings,
+    folder: agentsFolder(sessionPath),
+    root,
+    cwd: () => opened.shell.cwd,
+    mode: () => mode,
+    parent: () => opened,
+    tools: subagentTools(surroundings, isAccepted, mcp.loading),
+    toolReminder: mcp.reminder,
+    isCoordinator,
+    isSynchronous: false,
+    autoBackgroundMs: getAutoBackgroundMs(surroundings.env),
+    scope,
+    askHuman: asking,
+    checkpoints: { open: () => opened.checkpoints(), turn: () => opened.agent.turns },
+    onEvent: options.onSubagentEvent,
+    onNews: () => options.onNews?.(),
+    onNote: note,
+    hooks,
+  });
+  const role = isCoordinator ? await (await import("./built-in-agent.ts")).builtInPrompt("session-coordinator") : undefined;
   const opened: OpenedAgent = await openAgent(surroundings, {
-    name: MAIN_AGENT,
+    name: isCoordinator ? COORDINATOR : MAIN_AGENT,
     root,
     cwd,
     mode: () => mode,
     maxTurns: options.maxTurns,
     sessionId: id,
-    sessionPath: join(folder, `${id}.jsonl`),
-    system: systemPrompt,
+    sessionPath,
+    system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash, web, mayShow, addTools }) => {
+      const own = [...agents.tools(), planMode.tool()];
+      const discover = async (names: readonly string[]) => discoverNamed(names, loading);
+      const skillTool = skills.tool({ shell, bash, addTools, discover, runApart: agents.runApart, isCoordinator });
+      if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
+      loadSkill = skillTool;
       loading = mcp.loading?.(addTools);
-      loadSkill = skills.tool({ shell, bash, addTools, discover: async (wanted) => discoverNamed(wanted, loading) });
-      return [...workTools({ web, shell, bash, mayShow, askUser, settings: settings.tools ?? {} }), loadSkill, ...(loading?.tools ?? [])];
+      const work = workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: settings.tools ?? {} });
+      return [...work, ...own, skillTool, ...(loading?.tools ?? [])];
     },
     resolve: async (call, signal) => (await loading?.resolve(call, signal)) ?? skills.resolve(call, opened.tools.sent),
     onRunEnd: () => skills.turnEnded(),
     pending: async () => {
       const steering = options.steering?.();
-      const reminder = skills.takeReminder();
+      const notice = planMode.next();
       const refused = steering === undefined ? undefined : await refusal(steering);
       if (refused !== undefined) note(`A hook refused what you typed meanwhile: ${refused}`);
-      if (reminder === undefined && (steering === undefined || refused !== undefined)) return undefined;
-      return { reminder: reminder ?? "", mail: [], ...(steering === undefined || refused !== undefined ? {} : { steering }) };
+      const said = steering === undefined || refused !== undefined ? {} : { steering };
+      return notice === undefined && said.steering === undefined ? undefined : { reminder: notice ?? "", mail: [], ...said };
     },
-    preserve: async () => [...planMode.now(mode), ...(await skills.news([]))],
+    preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes()), ...(loadSkill ? await skills.news([]) : [])],
+    news: () => joinReminders(agents.news(), skills.takeReminder()),
     isUndoable: true,
-    scope: {
-      readRoots: places.filter(({ level }) => level !== "project").map((place) => place.folder),
-      allowLists: () => skills.allowLists,
-      ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}),
-    },
-    ...(hooks ? { hooks: { hooks, agentType: MAIN_AGENT, interrupt: options.interrupt } } : {}),
-    askHuman: options.askHuman,
+    ...(hooks ? { hooks: { hooks, agentType: isCoordinator ? COORDINATOR : MAIN_AGENT, interrupt: options.interrupt } } : {}),
+    scope,
+    askHuman: asking?.(() => opened.permissions),
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
     await Promise.all([mcp[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
+  if (opened.wasPlanning) isPlanningKept = true;
+  if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
+  await opened.start();
+  let toldTypes: string | undefined;
+  /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */
+  const newTypes = async (): Promise<string[]> => {
+    const [now] = await customTypes();
+    if (now === undefined || now === toldTypes) return [];
+    toldTypes = now;
+    return [now];
+  };
+  const customTypes = async (): Promise<string[]> => {
+    const found = await customAgents(surroundings, opened.permissions.isAccepted);
+    const text = found && customAgentsReminder(found);
+    return text === undefined ? [] : [text];
+  };
   // Behind what a session that began without servers sends already.
   if (loading) opened.tools.add(loading.tools);
   if (loadSkill) opened.tools.add([loadSkill]);
@@ -145,17 +228,17 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     id,
     surroundings,
     mode: () => mode,
-    setMode(next) {
-      mode = next;
-    },
+    setMode,
     model: () => model,
     useModel(name) {
       const next = opened.useModel(name);
       model = next.name;
       return next;
     },
-    toBackground: () => opened.shell.toBackground(),
+    toBackground: () => opened.shell.toBackground() + agents.toBackground(),
     jobs: opened.shell,
+    subagents: agents,
+    runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),
     mcpServers: mcp.status,
     memories: () => openMemories(surroundings),
     learner,
@@ -168,26 +251,27 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
       const start = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
-      const listed = (await skills.news(opened.agent.history)).map((news) => ({ type: "text" as const, text: news }));
+      const listed = (loadSkill ? await skills.news(opened.agent.history) : []).map((news) => ({ type: "text" as const, text: news }));
       const behind = (await called?.(skills)) ?? [];
       const names = isFirst && mcp.reminder ? [{ type: "text" as const, text: mcp.reminder }] : [];
       const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
       isFirst = false;
-      const notice = planMode.next(mode);
-      const plan = notice === undefined ? [] : [{ type: "text" as const, text: notice }];
-      return { role: "user", content: [...start, ...names, ...listed, { type: "text", text }, ...behind, ...place, ...plan] };
+      keepPlanning();
+      const notice = planMode.next();
+      const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])].map((reminder) => ({
+        type: "text" as const,
+        text: reminder,
+      }));
+      return { role: "user", content: [...start, ...names, ...listed, { type: "text", text }, ...behind, ...place, ...reminders] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
+      // What they have open is the session's.
+      await agents[Symbol.asyncDispose]();
       await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
       await hooks?.[Symbol.asyncDispose]();
     },
   };
-}
-
-/** What a skill names of the servers' tools is there when it begins. */
-async function discoverNamed(names: readonly string[], loading: ToolLoading | undefined): Promise<void> {
-  for (const name of names) await loading?.resolve({ type: "tool_use", id: "", name, input: {} }, new AbortController().signal);
 }
 
 /** The same question; hooks hear that a person is waited for. */

@@ -26,6 +26,10 @@ export type PermissionScope = {
   foreignTools?: ForeignTools;
   /** The tools that skills in use leave. */
   allowLists?: () => readonly AllowList[];
+  /** The session's plan: in plan mode it alone is written without a question. */
+  planFile?: string;
+  /** Of commands only those that provably look are allowed. */
+  onlyLooks?: boolean;
 };
 
 export type PermissionOptions = PermissionScope & {
@@ -64,11 +68,15 @@ export type Permissions = {
 
 /** The five layers for one agent, with the rules of the primary checkout's three levels, read anew at each call. */
 export async function createPermissions(surroundings: Surroundings, options: PermissionOptions): Promise<Permissions> {
-  const { data, home, projectRoot } = surroundings;
+  const { data, home, projectRoot, repository } = surroundings;
   const { localConfig } = projectPaths(projectRoot);
   const { rules, warnings, isTrusted, items, addDirs } = await projectRules(surroundings);
   const narrowest = (request: PermissionRequest, decision: PermissionDecision, root = options.root) =>
     narrowestRules(request, decision, { root, home });
+  const addLocal = async (found: readonly string[]) => {
+    const write = () => addLocalRules(localConfig, found);
+    return repository ? write() : (await import("../safety/own-files.ts")).writeOwn(data.trust, localConfig, write);
+  };
   const context = {
     root: options.root,
     cwd: options.cwd,
@@ -82,6 +90,8 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     isTrusted,
     ...(options.granted ? { granted: options.granted } : {}),
     ...(options.team ? { team: options.team } : {}),
+    ...(options.planFile === undefined ? {} : { planFile: options.planFile }),
+    ...(options.onlyLooks ? { onlyLooks: true } : {}),
     isHeadless: options.askHuman === undefined,
     contains: options.contains,
     allowLists: options.allowLists,
@@ -94,7 +104,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
       beforeAsk: options.beforeAsk,
       ...(options.foreignTools ? { foreignTools: options.foreignTools } : {}),
       record: auditFile(options.auditPath ?? data.audit),
-      writeAlways: (found) => addLocalRules(localConfig, found),
+      writeAlways: addLocal,
     }),
     mayRead: async (path) => {
       const access = { kind: "read", subject: path, paths: [path] } as const;
@@ -113,7 +123,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     },
     isTrusted,
     isAccepted: (item) => isTrusted && items.includes(item),
-    writeAlways: (request, decision, root) => addLocalRules(localConfig, narrowest(request, decision, root)),
+    writeAlways: (request, decision, root) => addLocal(narrowest(request, decision, root)),
     addDirs,
     warnings,
   };

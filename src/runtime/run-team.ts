@@ -18,12 +18,13 @@ import { openHooks } from "./open-hooks.ts";
 import { Spending } from "./spending.ts";
 import type { WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { integrationPath, makeBackend, spawnContext, worktreeLock } from "./team-backend.ts";
+import { integrationPath, makeBackend, spawnContext } from "./team-backend.ts";
 import type { NewTeam } from "./team-create.ts";
 import { fileAway, stopMembers } from "./team-end.ts";
 import { mergeHooks, tellConverged } from "./team-hooks.ts";
 import { describeEnd, type TeamOutcome } from "./team-outcome.ts";
 import { totalSpent } from "./team-status.ts";
+import { worktreeLock } from "./worktree-lock.ts";
 
 export type TeamRun = NewTeam & {
   maxRunning: number;

@@ -78,4 +78,5 @@ export type Settings = Pick<
   | "sandbox"
   | "team"
   | "autoMemory"
+  | "enableVerificationAgent"
 >;

@@ -1,8 +1,6 @@
 import { readOddFile } from "../platform/files.ts";
 import type { SANDBOX_MODES, Settings } from "./settings-schema.ts";
 
-const WITHOUT_EFFECT = ["enableVerificationAgent"];
-
 /** `isLocalForeign`: the local file came with the repository, so it is the project's word, not the person's. */
 export type SettingsFiles = { user: string; project: string; local: string; isLocalForeign?: boolean };
 /** What a project brings that runs or loosens, as it stands in its files. */
@@ -135,7 +133,6 @@ async function readLevel(path: string): Promise<Level> {
   const known: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(raw)) {
     const name = camelCase(key);
-    if (WITHOUT_EFFECT.includes(name)) warnings.push(`${path}:${lineOf(text, key)}: "${key}" has no effect in this version.`);
     if (Object.hasOwn(SettingsSchema.shape, name)) known[name] = name === "tools" || name === "team" ? withCamelCase(value) : value;
     else warnings.push(`${path}:${lineOf(text, key)}: there is no setting "${key}".`);
   }

@@ -1,11 +1,20 @@
 import { join } from "node:path";
 import { packageRoot } from "../platform/package.ts";
 import type { SkillPlace } from "../tools/skills/skill-files.ts";
+import { untrustedSkill } from "./project-items.ts";
+import { Skills } from "./skills.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Folders of other products that hold the same kind of file. */
 type Places = Pick<Surroundings, "projectRoot" | "home" | "data">;
 const SHARED = [".claude", ".agents"];
+
+/** The skills of a conversation that begins. */
+export function openSkills(surroundings: Places, isAccepted: (item: string) => boolean): Skills {
+  return new Skills(skillPlaces(surroundings), commandPlaces(surroundings), (source) =>
+    untrustedSkill(surroundings.projectRoot, isAccepted, source),
+  );
+}
 
 /** Where skills are looked for: the project's count before the person's, and these before those that RooCode brings. */
 export function skillPlaces(surroundings: Places): SkillPlace[] {

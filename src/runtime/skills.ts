@@ -13,21 +13,19 @@ import type { Skill } from "../tools/skills/skill.ts";
 import type { Refuse, SkillPlace } from "../tools/skills/skill-files.ts";
 import { skillsReminder } from "../tools/skills/skill-list.ts";
 
-/** Runs a skill apart from the conversation and gives its report. */
-export type RunApart = (
-  skill: { name: string; prompt: string; allowedTools: readonly string[] | undefined; model: string | undefined },
-  signal: AbortSignal,
-) => Promise<ToolResult>;
+/** Runs a skill apart from the conversation and gives its report; `prompt` are its words with what was given in their places. */
+export type RunApart = (skill: Skill, prompt: string, context: Pick<ToolContext, "callId" | "signal">) => Promise<ToolResult>;
 
-export type SkillParts = {
-  places: readonly SkillPlace[];
-  refuse: Refuse;
+type SkillParts = {
   shell: ShellState;
   bash: BashOptions;
   addTools(tools: readonly Tool[]): void;
   /** Makes tools of servers callable that were announced by name only. */
   discover(names: readonly string[]): Promise<void>;
+  /** Absent in a sub-agent, which is apart already. */
   runApart?: RunApart | undefined;
+  /** It has no tools that a skill could work with: each works apart. */
+  isCoordinator?: boolean;
 };
 
 /** The skills of one conversation. Files are read anew at each use. */
@@ -48,14 +46,20 @@ export class Skills {
   }
 
   /** LoadSkill, once there is an agent to load into. */
-  tool(parts: Omit<SkillParts, "places" | "refuse">): Tool {
-    this.#parts = { ...parts, places: this.#places, refuse: this.#refuse };
+  tool(parts: SkillParts): Tool {
+    this.#parts = parts;
     return loadSkillTool((name, given, context) => this.#load(name, given, context));
   }
 
-  /** What skills leave of the tools until the turn ends. */
-  get allowLists(): readonly AllowList[] {
-    return this.#lists;
+  /** For the permissions of the conversation: what skills leave of the tools until the turn ends, and where their files may be read. */
+  get scope(): { readRoots: string[]; allowLists: () => readonly AllowList[] } {
+    const readRoots = this.#places.filter(({ level }) => level !== "project").map(({ folder }) => folder);
+    return { readRoots, allowLists: () => this.#lists };
+  }
+
+  /** The list goes out with the next request. */
+  async tell(): Promise<void> {
+    this.#reminders.push(...(await this.news([])));
   }
 
   /** The person speaks again: what a skill took away is there again. */
@@ -83,7 +87,7 @@ export class Skills {
     const { toolName } = await import("../tools/skills/tool-json.ts");
     const { skills } = await this.find();
     const skill = skills.find((one) => one.folder !== undefined && name.startsWith(toolName(one.name, "")));
-    const tool = skill && (await this.#bring(skill)).tools.find((one) => one.name === name);
+    const tool = skill && (await this.bring(skill)).tools.find((one) => one.name === name);
     return tool ? { tool, input } : { refusal: `The skill that brought ${name} is gone, or it is off.` };
   }
 
@@ -99,7 +103,7 @@ export class Skills {
 
   /** What the person called by name, for the next message: its words, or the report of one that works apart. */
   async call(skill: Skill, given: string, signal: AbortSignal): Promise<TextBlock[]> {
-    const result = await this.#use(skill, given, signal);
+    const result = await this.#use(skill, given, { callId: "", signal });
     const reminder = this.takeReminder();
     const words = result.content.filter((block) => block.type === "text");
     return [
@@ -113,29 +117,25 @@ export class Skills {
     return quick ?? (await this.find()).skills.filter(({ isForModel }) => isForModel);
   }
 
-  async #load(name: string, given: string, { signal }: ToolContext): Promise<ToolResult> {
+  async #load(name: string, given: string, context: ToolContext): Promise<ToolResult> {
     const { skills, findings } = await this.find();
     const skill = skills.find((one) => one.name === name.replace(/^\//, ""));
     if (skill && !skill.isForModel) return errorResult(`The skill "${name}" is for the user to call only.`);
-    if (skill) return this.#use(skill, given, signal);
+    if (skill) return this.#use(skill, given, context);
     const refused = findings.find((finding) => finding.name === name && finding.verdict === "refuse");
     if (refused) return errorResult(`The skill "${name}" can't be used: ${refused.file}: ${refused.reason}.`);
     return errorResult(`There is no skill "${name}". Skills: ${skills.map((one) => one.name).join(", ")}.`);
   }
 
-  async #use(skill: Skill, given: string, signal: AbortSignal): Promise<ToolResult> {
+  async #use(skill: Skill, given: string, context: Pick<ToolContext, "callId" | "signal">): Promise<ToolResult> {
     const { fillArguments } = await import("../tools/skills/fill-arguments.ts");
     const parts = this.#parts;
     if (!parts) throw new Error("A skill is used by an agent only.");
     const body = fillArguments(skill.body, given);
     const prompt = skill.folder === undefined ? body : `Files of this skill lie in ${skill.folder}\n\n${body}`;
-    const { name, allowedTools, model } = skill;
-    if (skill.mode === "fork") {
-      if (!parts.runApart)
-        return errorResult(`The skill "${name}" works apart from the conversation, and this agent can't start another one.`);
-      return parts.runApart({ name, prompt, allowedTools, model }, signal);
-    }
-    const own = await this.#bring(skill);
+    const { name, allowedTools } = skill;
+    if (parts.runApart && (skill.mode === "fork" || parts.isCoordinator)) return parts.runApart(skill, prompt, context);
+    const own = await this.bring(skill);
     await parts.discover((allowedTools ?? []).filter((tool) => tool.startsWith("mcp__")));
     if (allowedTools) {
       const tools = [...allowedTools, ...own.tools.map((tool) => tool.name)];
@@ -149,7 +149,7 @@ export class Skills {
   }
 
   /** The tools of its tool.json can be called from now on. */
-  async #bring({ name, folder }: Skill): Promise<{ tools: Tool[]; problems: string[] }> {
+  async bring({ name, folder }: Skill): Promise<{ tools: Tool[]; problems: string[] }> {
     const parts = this.#parts;
     if (folder === undefined || !parts) return { tools: [], problems: [] };
     const [{ readToolJson }, { skillTool }] = await Promise.all([

@@ -8,8 +8,11 @@ export class Spending {
   #usage: Usage;
   #cost: number;
   #isPriced: boolean;
+  readonly #whole: Spending | undefined;
 
-  constructor({ usage, cost }: Spent = NOTHING_SPENT) {
+  /** `whole`: what this is a part of; it counts what is added here. */
+  constructor({ usage, cost }: Spent = NOTHING_SPENT, whole?: Spending) {
+    this.#whole = whole;
     this.#usage = usage;
     this.#cost = cost ?? 0;
     this.#isPriced = cost !== undefined || isNothing(usage);
@@ -35,6 +38,7 @@ export class Spending {
 
   add(usage: Usage, prices: Prices | undefined): number | undefined {
     const cost = costOf(usage, prices);
+    this.#whole?.add(usage, prices);
     this.#usage = addUsage(this.#usage, usage);
     this.#cost += cost ?? 0;
     if (cost === undefined) this.#isPriced = false;

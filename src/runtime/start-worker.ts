@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
+import { mayUseInProcess } from "../engine/subagents/filter-tools.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { commitAll, identity } from "../platform/commit.ts";
 import { gitText } from "../platform/git.ts";
@@ -24,16 +26,23 @@ import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { firstInput } from "./agent-memory.ts";
+import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { goOnText } from "./go-on-text.ts";
+import { joinReminders } from "./join-reminders.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
+import type { PermissionScope } from "./permissions.ts";
+import { SessionAgents } from "./session-agents.ts";
+import { openSkills } from "./skill-places.ts";
+import { subagentTools } from "./subagent-tools.ts";
 import { readSurroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
 import { tellOfMail } from "./team-hooks.ts";
 import { teamReminders } from "./team-reminders.ts";
 import { workTools } from "./toolset.ts";
+import { writeToAgentsToo } from "./write-to-agents.ts";
 
 const TEAMMATE_TURNS = 200;
 const LEAD_CHECK_MS = 4_000;
@@ -100,6 +109,41 @@ export async function startWorker(
 
   let taskNow: string | undefined;
   await using hooks = await openHooks(surroundings, screen.note);
+  const isInProcess = info.backendType === "in-process";
+  const sessionPath = join(boot.teamFolder, "sessions", `${self}.jsonl`);
+  const isAccepted = (item: string) => opened?.permissions.isAccepted(item) ?? false;
+  const skills = openSkills(surroundings, isAccepted);
+  const scope: PermissionScope = {
+    team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
+    auditPath: join(boot.teamFolder, "audit.jsonl"),
+    extraRoots: [teamLayout(boot.teamFolder).artifacts],
+    ...skills.scope,
+  };
+  const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info) };
+  const askHuman = boot.headless ? undefined : relay.ask;
+  const toolSettings = surroundings.settings.tools ?? {};
+  const agents = new SessionAgents({
+    surroundings,
+    folder: agentsFolder(sessionPath),
+    root: info.worktreePath,
+    cwd: () => info.worktreePath,
+    mode: () => boot.permissionMode,
+    parent: () => {
+      if (!opened) throw new Error(`${self} is not open.`);
+      return opened;
+    },
+    tools: subagentTools(surroundings, isAccepted),
+    isCoordinator: false,
+    isSynchronous: isInProcess,
+    autoBackgroundMs: getAutoBackgroundMs(boot.env),
+    scope,
+    shellEnv,
+    ...(askHuman ? { askHuman: () => askHuman } : {}),
+    hooks,
+    team: team.name,
+    onNews: () => undefined,
+    onNote: screen.note,
+  });
   opened = await openAgent(surroundings, {
     name: self,
     root: info.worktreePath,
@@ -108,18 +152,11 @@ export async function startWorker(
     maxTurns: TEAMMATE_TURNS,
     model: boot.model,
     sessionId: randomUUID(),
-    sessionPath: join(boot.teamFolder, "sessions", `${self}.jsonl`),
+    sessionPath,
     system: await workerSystem(info, boot.team),
-    tools: ({ shell, bash, web, mayShow }) => [
-      ...workTools({
-        web,
-        shell,
-        bash,
-        mayShow,
-        askUser: screen.askUser ?? (async () => undefined),
-        settings: surroundings.settings.tools ?? {},
-      }),
-      ...memberTools({
+    tools: ({ shell, bash, web, mayShow, addTools }) => {
+      const askUser = screen.askUser ?? (async () => undefined);
+      const member = memberTools({
         bus,
         self,
         role: "teammate",
@@ -131,26 +168,30 @@ export async function startWorker(
           taskNow = task.id;
           atClaim.set(task.id, { head: await gitText(info.worktreePath, ["rev-parse", "HEAD"]), spent: spent() });
         },
-      }),
-    ],
+      });
+      const all = [
+        ...workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: toolSettings }),
+        ...writeToAgentsToo(member, bus.roster, agents),
+        agents.agentTool(),
+        skills.tool({ shell, bash, addTools, discover: async () => undefined, runApart: agents.runApart }),
+      ];
+      return isInProcess ? all.filter(({ name }) => mayUseInProcess(name)) : all;
+    },
+    resolve: async (call) => skills.resolve(call, opened?.tools.sent ?? []),
+    onRunEnd: () => skills.turnEnded(),
+    news: () => joinReminders(agents.news(), skills.takeReminder()),
     pending: () => mail.take(),
     hooks: hooks && { hooks, agentType: info.agentType, team: team.name, worktree: info.worktreePath, task: () => taskNow },
     overBudget: teamBudget(bus, self, spent),
-    preserve: () => teamReminders(bus, self, "teammate"),
-    askHuman: boot.headless ? undefined : relay.ask,
-    shellEnv: { ...(await identity(info.worktreePath)), ...commandMark(info) },
+    preserve: async () => [...(await teamReminders(bus, self, "teammate")), ...(await skills.news([]))],
+    askHuman,
+    shellEnv,
     onNotice: screen.note,
-    scope: {
-      team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
-      auditPath: join(boot.teamFolder, "audit.jsonl"),
-      extraRoots: [teamLayout(boot.teamFolder).artifacts],
-    },
+    scope,
   });
   await using agent = opened;
   for (const note of agent.notes) screen.note(note);
   const { fireHook } = agent;
-  if (boot.isByHand && boot.prompt !== undefined)
-    await fireHook?.({ event: "worktree_created", worktree: info.worktreePath, branch: info.branch }, signal);
 
   const mail = new MailReader({
     mailbox: bus.mailbox,
@@ -174,10 +215,14 @@ export async function startWorker(
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
 
   try {
+    await agent.start();
+    if (boot.isByHand && boot.prompt !== undefined)
+      await fireHook?.({ event: "worktree_created", worktree: info.worktreePath, branch: info.branch }, signal);
     // Ready: the roster has the process, so that the one who started it knows.
     await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString(), spent: spent() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
+    if (boot.prompt !== undefined) await skills.tell();
     const first = boot.prompt === undefined ? undefined : await firstInput(agent.memory, boot.prompt, screen.note);
     const presence = new AgentPresence(bus.presence, self, spent);
     const end = await runWorker(
@@ -185,7 +230,8 @@ export async function startWorker(
       {
         self,
         bus,
-        agent: agent.agent,
+        // Its turn is over when its sub-agents are done: until then it is at work.
+        agent: { run: (input, run) => agents.untilDone(agent.agent, input, run, mail) },
         mail,
         control,
         save,
@@ -210,6 +256,7 @@ export async function startWorker(
     await fireHook?.({ event: "teammate_stopped", teammate: self, reason }, new AbortController().signal);
     return end;
   } finally {
+    await agents[Symbol.asyncDispose]();
     pumpEnd.abort();
     await pump;
     await log.flush();

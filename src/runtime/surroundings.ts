@@ -35,7 +35,7 @@ export type Surroundings = {
   /** Whose settings, rules and trust count: for a worktree, the primary checkout's. */
   projectRoot: string;
   settings: Settings;
-  /** The local settings came with the repository: they count as the project's. */
+  /** The local settings came with the repository, or may have come with an archive: they count as the project's. */
   isLocalForeign: boolean;
   /** Folders beside the root that file tools may use, absolute: the person's, and what the project asks for. */
   addDirs: { own: readonly string[]; project: readonly string[] };
@@ -57,7 +57,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
   const projectRoot = repository?.primary ?? cwd;
   const project = projectPaths(projectRoot);
   const { localConfig } = project;
-  const isLocalForeign = repository !== undefined && (await exists(localConfig)) && (await cameWith(projectRoot, localConfig));
+  const isLocalForeign = (await exists(localConfig)) && (await isForeign(localConfig, { projectRoot, repository, data, flags }));
   const { settings, projectDirs, projectCheck, projectWish, warnings } = await loadSettings({
     user: data.config,
     project: project.config,
@@ -88,10 +88,14 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
   };
 }
 
-/** git loads for those who have such a file. */
-async function cameWith(folder: string, file: string): Promise<boolean> {
-  const { cameWithRepository } = await import("../platform/git.ts");
-  return cameWithRepository(folder, file);
+type Place = Pick<Surroundings, "projectRoot" | "repository" | "data" | "flags">;
+
+/** git, or the store of what was accepted, loads for those who have such a file. */
+async function isForeign(localConfig: string, { projectRoot, repository, data, flags }: Place): Promise<boolean> {
+  if (repository) return (await import("../platform/git.ts")).cameWithRepository(projectRoot, localConfig);
+  const { isOwnFile, ownFile } = await import("../safety/own-files.ts");
+  if (flags.trust) await ownFile(data.trust, localConfig);
+  return !(await isOwnFile(data.trust, localConfig));
 }
 
 /** The variable that the data folder comes from. */

@@ -13,6 +13,7 @@ import { INTEGRATION } from "../team/clean.ts";
 import { type SpawnContext, untilReady } from "../team/spawn.ts";
 import { startWorker, type WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { worktreeLock } from "./worktree-lock.ts";
 
 const READY_TIMEOUT_MS = 20_000;
 
@@ -122,9 +123,4 @@ export function spawnContext({
 /** Where the branches of a team are merged. */
 export function integrationPath({ data }: Surroundings, primary: string, team: string): string {
   return join(data.teamWorktrees(primary, team), INTEGRATION);
-}
-
-/** One lock for all worktrees of a repository, whichever team makes them. */
-export function worktreeLock({ data }: Surroundings, primary: string): string {
-  return join(data.project(primary), "worktrees.lock");
 }

@@ -6,8 +6,8 @@ import { openFileBus, readTeam } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { teamFolder } from "./find-team.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { worktreeLock } from "./team-backend.ts";
 import { fileAway } from "./team-end.ts";
+import { worktreeLock } from "./worktree-lock.ts";
 
 /** `roocode team clean`: what is proven merged goes, the record moves to `.done`; what would lose work stays and is named. */
 export async function cleanUp(

@@ -9,11 +9,12 @@ import { teamFolder } from "./find-team.ts";
 import { dropHalfMembers } from "./half-members.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { readSurroundings } from "./surroundings.ts";
-import { backendFacts, integrationPath, worktreeLock } from "./team-backend.ts";
+import { backendFacts, integrationPath } from "./team-backend.ts";
 import { requirePrice } from "./team-budget.ts";
 import type { NewTeam } from "./team-create.ts";
 import { teamGround } from "./team-preflight.ts";
 import { statusText, teamStatus } from "./team-status.ts";
+import { worktreeLock } from "./worktree-lock.ts";
 
 export type ResumedTeam = NewTeam & { surroundings: Surroundings; note: string };
 

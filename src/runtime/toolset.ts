@@ -21,18 +21,21 @@ export type WorkTools = {
   bash: BashOptions;
   askUser: AskUser;
   mayShow: MayShow;
+  /** Ends what runs in the background and is no command. */
+  stopOther?: ((id: string) => Promise<string | undefined>) | undefined;
   settings: { allowWrite?: boolean | undefined; allowBash?: boolean | undefined };
 };
 
 /** The tools of an agent that works on code, made for this agent: its own file state, its own shell folder. */
-export function workTools({ web, shell, bash, askUser, mayShow, settings }: WorkTools): Tool[] {
+export function workTools({ web, shell, bash, askUser, mayShow, stopOther, settings }: WorkTools): Tool[] {
   const files = new FileState();
   return [
     readFileTool(files),
     ...(settings.allowWrite === false ? [] : [writeFileTool(files), editFileTool(files)]),
     globTool(mayShow),
     grepTool(mayShow),
-    ...(settings.allowBash === false ? [] : [bashTool(shell, bash), bashOutputTool(shell), taskStopTool(shell)]),
+    ...(settings.allowBash === false ? [] : [bashTool(shell, bash), bashOutputTool(shell)]),
+    ...(settings.allowBash === false && !stopOther ? [] : [taskStopTool(shell, stopOther)]),
     webFetchTool(web),
     askUserTool(askUser),
   ];

@@ -34,6 +34,8 @@ type AuthorizeContext = {
   rules: () => RuleSet | Promise<RuleSet>;
   isTrusted: boolean;
   planFile?: string;
+  /** Of commands only those that provably look are allowed, whatever rules and mode say. */
+  onlyLooks?: boolean;
   /** Rules that the system itself gives this agent, like `Bash(git merge --no-ff x)`. */
   granted?: readonly string[];
   team?: TeamPlace;
@@ -94,7 +96,7 @@ export function createAuthorize({
 
   return async (request, signal) => {
     const inForce = await decisionContext(context, granted, gitIsSafe);
-    const byLayers = await besideSandbox(request, await decide(request, inForce), context);
+    const byLayers = (await notLooking(request, inForce)) ?? (await besideSandbox(request, await decide(request, inForce), context));
     const change = await foreignTools?.changeOf(request.tool);
     const lists = context.allowLists?.() ?? [];
     const outside =
@@ -107,6 +109,15 @@ export function createAuthorize({
     await record?.(auditLine(request, decided, final, { session, cwd: cwdOf(context), root, mode: mode() }, now()));
     return final;
   };
+
+  /** A denial of a command that does more than look, for an agent that may only look. */
+  async function notLooking(request: PermissionRequest, ground: DecisionContext): Promise<PermissionDecision | undefined> {
+    if (!context.onlyLooks || !isCommandTool(request.tool)) return undefined;
+    const bare = await decide(request, { ...ground, mode: "default", rules: { rules: [], warnings: [] } });
+    if (bare.decision === "allow") return undefined;
+    const reason = `this agent may only look, and the command does not provably do no more than that (${bare.reason})`;
+    return { ...bare, decision: "deny", sticky: false, layer: "mode", reason };
+  }
 
   async function settle(
     { hook: _, ...request }: PermissionRequest,
@@ -190,6 +201,7 @@ async function decisionContext(
       extraRoots: context.extraRoots,
       readRoots: context.readRoots,
       team: context.team,
+      planFile: context.planFile,
       files: DISK,
     },
     mode: context.mode(),

@@ -33,6 +33,8 @@ export type Ground = {
   /** Folders that may be read and never written. */
   readRoots?: readonly string[] | undefined;
   team?: TeamPlace | undefined;
+  /** The one file outside of the roots that may be written: the session's plan. */
+  planFile?: string | undefined;
   files: FileLook;
 };
 
@@ -101,6 +103,8 @@ export function judgePath(given: string, use: PathUse, ground: Ground, meansFile
   const resolved = resolvePhysically(absolute, ground.files);
   if (resolved === undefined) return outside(`"${given}" is a loop of links`);
   if (isKernelPath(resolved)) return outside(`"${given}" is not a file of the workspace`);
+  if (ground.planFile !== undefined && resolved === ownPlace(ground.planFile, ground))
+    return judgeInside(given, resolved, use, ground, meansFile, []);
 
   const names = [checkNames(lexical, use, ground), checkNames(resolved, use, ground)];
   const shielded = names.find((check) => check.isProtected);
@@ -213,6 +217,11 @@ function rootsFor(use: PathUse, ground: Ground): string[] {
 
 export function real(path: string, ground: Ground): string {
   return resolvePhysically(path, ground.files) ?? path;
+}
+
+/** Where the file itself stands: a link in its place leads to no other. */
+function ownPlace(file: string, ground: Ground): string {
+  return `${real(parent(file), ground)}${file.slice(file.lastIndexOf("/"))}`;
 }
 
 /** The components below `folder`, given or real; undefined when the path is not below it. */

@@ -8,28 +8,37 @@ const File = z.object({
   version: z.literal(1),
   folders: z.record(z.string(), z.unknown()),
   tools: z.record(z.string(), z.unknown()).optional(),
+  files: z.record(z.string(), z.unknown()).optional(),
 });
 
 export type ApprovedTool = z.output<typeof ApprovedTool>;
-/** What the person has accepted: folders by real path with what they brought, and tools of servers as they were then. */
-export type TrustStore = { folders: Record<string, z.output<typeof Trusted>>; tools: Record<string, ApprovedTool> };
+/**
+ * What the person has accepted: folders by real path with what they brought, tools of servers as they were then, and files that are
+ * the person's own as they were then (path to SHA-256).
+ */
+export type TrustStore = {
+  folders: Record<string, z.output<typeof Trusted>>;
+  tools: Record<string, ApprovedTool>;
+  files: Record<string, string>;
+};
+const NOTHING: TrustStore = { folders: {}, tools: {}, files: {} };
 
 /** A store that can't be read trusts nothing; an entry that can't be read spoils no other. */
 export async function readTrustStore(path: string): Promise<TrustStore> {
   const text = await readTextOrUndefined(path);
-  if (text === undefined) return { folders: {}, tools: {} };
+  if (text === undefined) return NOTHING;
   try {
-    const { folders, tools = {} } = File.parse(JSON.parse(text));
-    return { folders: readable(folders, Trusted), tools: readable(tools, ApprovedTool) };
+    const { folders, tools = {}, files = {} } = File.parse(JSON.parse(text));
+    return { folders: readable(folders, Trusted), tools: readable(tools, ApprovedTool), files: readable(files, z.string()) };
   } catch {
-    return { folders: {}, tools: {} };
+    return NOTHING;
   }
 }
 
 export async function changeTrustStore(path: string, change: (store: TrustStore) => TrustStore): Promise<void> {
   await withLock(path, async () => {
-    const { folders, tools } = change(await readTrustStore(path));
-    await writeAtomic(path, `${JSON.stringify({ version: 1, folders, tools }, undefined, 2)}\n`);
+    const store = change(await readTrustStore(path));
+    await writeAtomic(path, `${JSON.stringify({ version: 1, ...store }, undefined, 2)}\n`);
   });
 }
 

@@ -13,6 +13,8 @@ export type LeadOptions = {
   notices: Notices;
   deaths: DeathWatch;
   merge: boolean;
+  /** A sub-agent of the lead's own works in the background: its end wakes the lead. */
+  hasHelpers?: () => boolean;
   /** Messages that lie unread in a member's box. */
   unreadOf: (name: string) => Promise<number>;
   /** The system's own call, when the model does not make it. */
@@ -139,7 +141,7 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   /** Someone works, or has mail that will wake them. */
   async function someoneMoves(): Promise<boolean> {
     await watchDeaths();
-    if (!notices.isEmpty) return true;
+    if (!notices.isEmpty || options.hasHelpers?.()) return true;
     // Mail before states: who takes its mail says first that it is busy, so one of the two shows it.
     const written = new Set<string>();
     // What is left of a member that is no longer one moves nothing.

@@ -24,17 +24,25 @@ async function smallWindow(home: TestHome, protocol: Protocol, url: Record<strin
   await writeFile(join(home.data, "config.yaml"), `model: small/tiny\nproviders: [${JSON.stringify(provider)}]\n`);
 }
 
+/** What a server that counts the tools as well would tell; the scripted one counts the messages only. */
+function counted({ steps }: Conversation): NonNullable<Answer["usage"]> {
+  return { input: Math.ceil((JSON.stringify(steps).length + PREFIX_CHARACTERS) / 4), output: 10 };
+}
+
 /** Reads a file of 3,000 characters, another each round, `rounds` times. */
 function reads(rounds: number): (conversation: Conversation) => Answer {
   let read = 0;
   return (conversation) => {
     if (asksSummary(conversation)) return { text: SUMMARY };
+    const usage = counted(conversation);
     read += 1;
-    if (read > rounds) return { text: "All read." };
-    return { calls: [{ name: "ReadFile", input: { path: `f${read}.txt` } }] };
+    if (read > rounds) return { text: "All read.", usage };
+    return { calls: [{ name: "ReadFile", input: { path: `f${read}.txt` } }], usage };
   };
 }
 
+/** About those of the system prompt and the tools. */
+const PREFIX_CHARACTERS = 13_000;
 const FILES = Object.fromEntries(
   Array.from({ length: 60 }, (_, index) => [`f${index + 1}.txt`, `file ${index + 1} says word after word\n`.repeat(90)]),
 );

@@ -1,10 +1,12 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { exists } from "../../src/platform/files.ts";
 import { gitText } from "../../src/platform/git.ts";
+import { eventually } from "../support/eventually.ts";
 import { fakeModel } from "../support/fake-model.ts";
 import { sampleRepository, type TestHome, testHome } from "../support/home.ts";
+import { openRepl } from "../support/repl.ts";
 
 const HOOK = "hooks:\n  - {event: session_start, action: {type: command, command: 'touch \"$HOME/ran\"'}}\n";
 
@@ -59,4 +61,42 @@ test("a local file that came with the repository is the project's, whatever link
     await make(home.repo);
     expect(await ran(home), name).toBe(false);
   }
+});
+
+test("outside of git a local file is the project's until the person accepts it, and again when it was changed", async () => {
+  await using home = await testHome();
+  const folder = join(home.home, "unpacked");
+  const local = join(folder, ".roocode", "config.local.yaml");
+  await put(local, HOOK);
+  await using model = await fakeModel(() => ({ text: "Done." }));
+  const runs = async (...args: string[]) => {
+    const run = await home.roocode(["-p", "x", ...args], { cwd: folder, env: model.env("anthropic") });
+    expect(run.code, run.stderr).toBe(0);
+    const hasRun = await exists(join(home.home, "ran"));
+    await rm(join(home.home, "ran"), { force: true });
+    return { hasRun, isTold: run.stderr.includes("This folder is not trusted") };
+  };
+  expect(await runs()).toEqual({ hasRun: false, isTold: true });
+  expect(await runs("--trust")).toEqual({ hasRun: true, isTold: false });
+  expect(await runs()).toEqual({ hasRun: true, isTold: false });
+  await put(local, HOOK.replace("/ran", "/ran2"));
+  expect(await runs()).toEqual({ hasRun: false, isTold: true });
+  expect(await exists(join(home.home, "ran2"))).toBe(false);
+});
+
+test("what the person accepts on the terminal outside of git is theirs from then on", async () => {
+  await using repl = await openRepl(() => ({ text: "Done." }), {
+    first: "2 hooks that can run",
+    prepare: async ({ repo }) => {
+      await rm(join(repo, ".git"), { recursive: true });
+      await put(join(repo, ".roocode", "config.local.yaml"), HOOK);
+      await put(join(repo, ".roocode", "config.yaml"), HOOK.replace("/ran", "/ran-too"));
+    },
+  });
+  await repl.type("y");
+  await repl.sees("/help lists commands");
+  const later = await repl.home.roocode(["-p", "x"], { env: repl.model.env("anthropic") });
+  expect(later.stderr).not.toContain("not trusted");
+  await eventually(() => exists(join(repl.home.home, "ran")));
+  await eventually(() => exists(join(repl.home.home, "ran-too")));
 });

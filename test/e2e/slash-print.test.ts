@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { SUMMARY } from "../support/compacting.ts";
 import { fakeModel, inOrder } from "../support/fake-model.ts";
 import { testHome } from "../support/home.ts";
 import { skillText } from "../support/skills.ts";
@@ -36,8 +37,15 @@ test("commands of the program answer in a print run without a model, in every fo
 });
 
 test("/compact and /export work on the session that goes on", async () => {
-  await using home = await testHome();
-  await using model = await fakeModel(inOrder(text("One."), text("<summary>All of it.</summary>"), text("Two.")));
+  await using home = await testHome({ "long.txt": Array.from({ length: 3_000 }, (_, index) => `line ${index} of many\n`).join("") });
+  const reads = Array.from({ length: 6 }, (_, index) => ({
+    calls: [{ name: "ReadFile", input: { path: "long.txt", offset: 1 + 400 * index, limit: 400 } }],
+  }));
+  await using model = await fakeModel(({ steps, rounds }) => {
+    const last = steps.at(-1);
+    if (last?.type === "words" && /summary/i.test(last.text)) return text(SUMMARY);
+    return reads[rounds] ?? text("One.");
+  });
   const env = model.env("anthropic");
   await home.roocode(["-p", "one"], { env });
   expect(await home.roocode(["-p", "-c", "/compact"], { env })).toMatchObject({

@@ -121,7 +121,6 @@ describe("settings", () => {
     });
     expect(settings.team).toEqual({ check: "a" });
     expect(warnings).toEqual([
-      'user.yaml:3: "enableVerificationAgent" has no effect in this version.',
       'user.yaml:2: there is no setting "tools.bashTimeoutt".',
       'user.yaml:1: there is no setting "team.teammatez".',
     ]);

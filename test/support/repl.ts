@@ -15,10 +15,15 @@ type Options = {
   files?: Readonly<Record<string, string>>;
   /** Before it starts. */
   prepare?: (home: TestHome) => Promise<void>;
+  /** What it shows first, when that is not its prompt. */
+  first?: string;
 };
 
 /** Bare `roocode` in a real pane, with a scripted model. */
-export async function openRepl(answers: AnswerFunction, { protocol = "anthropic", args = [], latencyMs, files, prepare }: Options = {}) {
+export async function openRepl(
+  answers: AnswerFunction,
+  { protocol = "anthropic", args = [], latencyMs, files, prepare, first }: Options = {},
+) {
   const model = await fakeModel(answers, latencyMs === undefined ? {} : { latencyMs });
   const home = await testHome(files);
   await prepare?.(home);
@@ -37,7 +42,7 @@ export async function openRepl(answers: AnswerFunction, { protocol = "anthropic"
       },
     );
   const key = (...keys: readonly string[]) => socket.tmux("send-keys", "-t", pane, ...keys);
-  await sees(PROMPT);
+  await sees(first ?? PROMPT);
   return {
     model,
     home,

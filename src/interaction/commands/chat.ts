@@ -1,6 +1,7 @@
 import { costText } from "../../runtime/cost-text.ts";
 import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
+import { Attention } from "../attention.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { PlainScreen } from "../plain.ts";
 import { runRepl } from "../repl.ts";
@@ -13,6 +14,8 @@ export type ChatArguments = GlobalFlags & {
   maxTurns: number;
   resume?: string | undefined;
   mcpConfig?: readonly string[] | undefined;
+  /** It starts in Coordinator Mode. */
+  isCoordinator?: boolean | undefined;
 };
 
 /** Bare `roocode`: a line REPL. The session stays resumable, however it ends. */
@@ -22,8 +25,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   if (args.prompt !== undefined) process.title = "roocode";
   await requireInput(args.prompt);
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
-  const surroundings = await offerLocal(await readSurroundings(process.cwd(), process.env, args));
-  await offerTrust(surroundings);
+  const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
   let next: Conversation | undefined = { surroundings, resume: args.resume, prompt: args.prompt };
   while (next) next = await converse(next, args, screen);
   return 0;
@@ -38,20 +40,25 @@ async function converse(
   screen: PlainScreen,
 ): Promise<Conversation | undefined> {
   const queue = new SteeringQueue();
+  const attention = new Attention();
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume,
     mcpConfig: args.mcpConfig,
     steering: () => queue.take(),
-    askHuman: async (request, decision, signal) =>
-      screen.askPermission(request, decision, await session.permissions.alwaysRule(request, decision), signal),
+    askHuman: async (permissions, request, decision, signal) =>
+      attention.ask(async () => screen.askPermission(request, decision, await permissions.alwaysRule(request, decision), signal)),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
+    approvePlan: (plan, file, signal) => screen.askPlan(plan, file, signal),
+    ...(args.isCoordinator ? { isCoordinator: true } : {}),
+    onSubagentEvent: ({ label }, event) => screen.event(event, label),
+    onNews: () => attention.wake(),
     onProblem: (text) => screen.line(text),
     onRemembered: (text) => screen.dim(text),
   });
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
-  const end = await runRepl(session, screen, queue, prompt);
+  const end = await runRepl(session, screen, queue, attention, prompt);
   const isNew = typeof end === "object" && end.open === undefined;
   if (isNew) screen.clear();
   const goOn = session.session.unsaved === 0 ? `Go on later with: roocode --resume ${session.id}` : "The session could not be saved.";

@@ -55,6 +55,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .option("resume", { type: "string", describe: "Go on with the session of this id, or of its beginning" })
           .option("fork-session", { type: "boolean", describe: "With --resume or -c: go on with a copy of the session" })
           .option("mcp-config", MCP_CONFIG)
+          .option("coordinator", { type: "boolean", describe: "Coordinator Mode: no tools for code, sub-agents do the work" })
           .option("verbose", { type: "boolean", hidden: true }),
       (args) => {
         const words = [...(args.prompt ?? []), ...behind].join(" ");
@@ -70,6 +71,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             resume: args.resume ?? (args.continue ? "latest" : undefined),
             fork: args.forkSession,
             mcpConfig: args.mcpConfig,
+            ...(args.coordinator ? { isCoordinator: true } : {}),
           }),
         );
       },
@@ -138,6 +140,16 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
     .command("skills", "Skills: list them, check their files", (builder) => skillsCommands(builder, run))
     .command("commands", "Prompts that are typed as slash commands, from files", (builder) => commandFilesCommands(builder, run))
+    .command("agents", "Kinds of sub-agents: list what each file of them says", (builder) =>
+      builder
+        .command(
+          "list",
+          "Every definition, and what became of it",
+          (list) => list.option("json", JSON_FLAG).option("dir", { type: "string", describe: "Look in this folder instead" }),
+          (args) => run(import("./agents.ts").then(({ agentsCommand }) => agentsCommand({ ...args, ...globalFlags(args) }))),
+        )
+        .demandCommand(1, ONE_COMMAND),
+    )
     .command("hooks", "Hooks: list what is configured, try an event", (builder) => hooksCommands(builder, run))
     .command("import", "Take over what another program was configured with", (builder) => importCommands(builder, run))
     .command("sessions", "Conversations of this project: list, show, name, copy, export, search, remove", (builder) =>

@@ -1,23 +1,43 @@
+import { projectPaths } from "../../platform/paths.ts";
 import { projectRules } from "../../runtime/permissions.ts";
-import type { Surroundings } from "../../runtime/surroundings.ts";
+import { readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
+import { ownFile } from "../../safety/own-files.ts";
 import { acceptedItems, trustFolder } from "../../safety/trust.ts";
 import { PlainScreen } from "../plain.ts";
 
-/** On a terminal: shows all that the project brings which can run or loosen, and takes it on if the person accepts exactly that. */
-export async function offerTrust(surroundings: Surroundings): Promise<void> {
-  if (!process.stdin.isTTY) return;
+/**
+ * On a terminal: shows all that the project brings which can run or loosen, and takes it on if the person accepts exactly that. Gives
+ * the surroundings as they are then.
+ */
+export async function offerTrust(surroundings: Surroundings): Promise<Surroundings> {
+  if (!process.stdin.isTTY) return surroundings;
   const { data, projectRoot, projectWish } = surroundings;
   const { isTrusted, items } = await projectRules(surroundings);
-  if (isTrusted) return;
+  if (isTrusted) return surroundings;
   const question = trustQuestion(projectRoot, items, projectWish.ignored, await acceptedItems(data.trust, projectRoot));
   // A screen of its own: what holds the input would keep a start that fails from ending.
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: false });
   try {
     const answer = await screen.ask(question);
-    if (/^y(es)?$/i.test(answer?.trim() ?? "")) await trustFolder(data.trust, projectRoot, items);
+    if (!/^y(es)?$/i.test(answer?.trim() ?? "")) return surroundings;
+    return await accept(surroundings, items);
   } finally {
     screen.close();
   }
+}
+
+async function accept(surroundings: Surroundings, items: readonly string[]): Promise<Surroundings> {
+  const { data, projectRoot, repository, isLocalForeign, cwd, env, flags } = surroundings;
+  if (!isLocalForeign || repository) {
+    await trustFolder(data.trust, projectRoot, items);
+    return surroundings;
+  }
+  // The local settings are the person's own from now on, and only the rest is the project's; what was not shown is not among it.
+  await ownFile(data.trust, projectPaths(projectRoot).localConfig);
+  const then = await readSurroundings(cwd, env, flags);
+  const rest = (await projectRules(then)).items;
+  if (rest.every((item) => items.includes(item))) await trustFolder(data.trust, projectRoot, rest);
+  return then;
 }
 
 /** `before`: what was accepted here the last time; then the difference is marked. */

@@ -10,6 +10,7 @@ const COMMANDS = new Set([
   "mcp",
   "skills",
   "commands",
+  "agents",
   "sessions",
   "memory",
   "hooks",

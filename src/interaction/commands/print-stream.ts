@@ -65,7 +65,7 @@ async function eventsOf(
   if (text.startsWith("/") && images.length === 0) return (await import("../slash/print-command.ts")).slashRun(text, text, session, signal);
   const { content } = await session.message(text, signal);
   const whole = [...content.filter((block) => block.type !== "text" || block.text !== ""), ...images];
-  return session.agent.run({ message: { role: "user", content: whole } }, signal);
+  return session.runToEnd({ message: { role: "user", content: whole } }, signal);
 }
 
 function controlResponse({ id, request }: Extract<InputItem, { type: "control" }>): object {

@@ -5,7 +5,7 @@ import { type OpenedSession, openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { onLostReader, outliveOutput } from "../lost-output.ts";
 import { readPiped } from "../piped-input.ts";
-import { failedLine, type OutputFormat, type PrintOptions, printRun } from "../print.ts";
+import { failedLine, type OutputFormat, type PrintOptions, printRun, printSubagent } from "../print.ts";
 
 export type PrintArguments = GlobalFlags & {
   prompt: string | undefined;
@@ -15,6 +15,7 @@ export type PrintArguments = GlobalFlags & {
   maxTurns: number;
   resume?: string | undefined;
   mcpConfig?: readonly string[] | undefined;
+  isCoordinator?: boolean | undefined;
 };
 
 type Run = (events: AsyncIterable<AgentEvent>, isLater?: boolean) => Promise<number>;
@@ -61,6 +62,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   output.onLost(() => interrupt.abort());
   const surroundings = await readSurroundings(process.cwd(), process.env, args);
   let open = 0;
+  let options: PrintOptions | undefined;
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume: args.resume,
@@ -71,10 +73,18 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
       open += 1;
       return undefined;
     },
+    approvePlan: async (_plan, file) => {
+      open += 1;
+      output.note(`A plan waits for your approval: ${file}`);
+      return undefined;
+    },
+    ...(args.isCoordinator ? { isCoordinator: true } : {}),
+    // What hooks of the start have done stands before the output begins.
+    onSubagentEvent: (agent, event) => options && printSubagent(event, agent, options),
   });
   onId(session.id);
   for (const text of session.notes) output.note(text);
-  const options: PrintOptions = {
+  const printing: PrintOptions = {
     format: args.outputFormat,
     sessionId: session.id,
     agent: "main",
@@ -89,13 +99,14 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     partial: args.includePartial ? new (await import("../partial-messages.ts")).PartialMessages(session.model()) : undefined,
     unsaved: () => session.session.unsaved,
   };
+  options = printing;
   const run: Run = (events, isLater = false) => {
     open = 0;
-    return printRun(events, { ...options, isLater });
+    return printRun(events, { ...printing, isLater });
   };
   // Without await the session would be closed before the run has ended.
   const code = args.isStreamInput
-    ? await (await import("./print-stream.ts")).printMessages(session, run, options, interrupt.signal)
+    ? await (await import("./print-stream.ts")).printMessages(session, run, printing, interrupt.signal)
     : await run(await promptRun(session, given, args.prompt === undefined ? "" : await piped?.text, output, interrupt.signal));
   return code === SIGNAL_CODES.SIGINT && signalled > 0 ? signalled : code;
 }
@@ -114,7 +125,7 @@ async function promptRun(
     );
   const words = piped?.trim() ? `${prompt}\n\n${escapeSystemTags(piped)}` : prompt;
   if (prompt.trimStart().startsWith("/")) return (await import("../slash/print-command.ts")).slashRun(prompt, words, session, signal);
-  return session.agent.run({ message: await session.message(words, signal) }, signal);
+  return session.runToEnd({ message: await session.message(words, signal) }, signal);
 }
 
 function requireStreams({ prompt, outputFormat }: PrintArguments): void {

@@ -16,6 +16,8 @@ export type TalkArguments = GlobalFlags & {
   /** Go on with a copy of the session, which stays as it is. */
   fork?: boolean | undefined;
   mcpConfig?: readonly string[] | undefined;
+  /** A new session begins in Coordinator Mode. */
+  isCoordinator?: boolean | undefined;
 };
 
 /** Gives the exit code. */

@@ -1,9 +1,8 @@
 import type { OpenedSession } from "../../runtime/open-session.ts";
 import type { SlashCommand } from "./command.ts";
 import { typedPrompts } from "./prompts.ts";
-import { SLASH_COMMANDS } from "./registry.ts";
 
-export type SlashCompletion = {
+type SlashCompletion = {
   name: string;
   type: SlashCommand["type"] | "prompt";
   description: string;
@@ -11,9 +10,12 @@ export type SlashCompletion = {
   argumentHint?: string;
 };
 
-/** All that can be typed behind a slash, by name: RooCode's own commands, command files and skills as they stand now. */
-export async function slashCompletions(session: Pick<OpenedSession, "skills">): Promise<SlashCompletion[]> {
-  const own = SLASH_COMMANDS.map(({ name, type, describe, argument }) => completion(name, type, describe, argument));
+/** All that can be typed behind a slash, by name: `commands` (the registry's), and command files and skills as they stand now. */
+export async function slashCompletions(
+  commands: readonly SlashCommand[],
+  session: Pick<OpenedSession, "skills">,
+): Promise<SlashCompletion[]> {
+  const own = commands.map(({ name, type, describe, argument }) => completion(name, type, describe, argument));
   const prompts = (await typedPrompts(session)).map(({ name, description, argumentHint }) =>
     completion(name, "prompt", firstSentence(description), argumentHint),
   );

@@ -20,7 +20,7 @@ export async function slashRun(
   if (slash?.type === "unknown") throw new UserError(slash.text);
   if (slash?.type === "command") return commandRun(slash.command, slash.argument, session, signal);
   const called = slash && ((skills: Skills): Promise<TextBlock[]> => skills.call(slash.skill, slash.argument, signal));
-  return session.agent.run({ message: await session.message(words, signal, called) }, signal);
+  return session.runToEnd({ message: await session.message(words, signal, called) }, signal);
 }
 
 /** A command as a run of its own: what it prints is the answer. Nobody is asked anything. */

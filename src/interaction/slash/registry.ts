@@ -1,3 +1,4 @@
+import { agentsCommand } from "./agents.ts";
 import { clearCommand } from "./clear.ts";
 import type { SlashCommand } from "./command.ts";
 import { compactCommand } from "./compact.ts";
@@ -25,6 +26,7 @@ import { teamCommand } from "./team.ts";
 
 /** RooCode's own. What else can be typed are files: see `prompts.ts`. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
+  agentsCommand,
   clearCommand,
   compactCommand,
   contextCommand,
@@ -33,7 +35,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   ...exitCommands,
   exportCommand,
   forgetCommand,
-  helpCommand,
+  helpCommand(() => SLASH_COMMANDS),
   hooksCommand,
   jobsCommand,
   mcpCommand,

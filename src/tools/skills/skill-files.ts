@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isErrno } from "../../platform/files.ts";
 
-export type SkillLevel = "project" | "user" | "built-in";
+type SkillLevel = "project" | "user" | "built-in";
 /** A folder that may hold skills. Of two skills with one name that of the earlier place counts. */
 export type SkillPlace = { folder: string; level: SkillLevel; isOwn: boolean };
 /** Where a file was found; `isOwn`: in a folder of RooCode's, where its own fields need no remark. */
