@@ -21,22 +21,32 @@ export async function noSuchCommand(name: string, own: readonly string[], sessio
   if (refused) return `/${name} can't be used: ${refused.file}: ${refused.reason}.`;
   const names = [...own, ...(await typedPrompts(session)).map((skill) => skill.name)];
   const near = names
-    .map((other) => ({ other, far: distance(name.toLowerCase(), other.toLowerCase()) }))
-    .filter(({ other, far }) => far <= Math.max(1, Math.floor(name.length / 3)) || (name.length > 2 && other.startsWith(name)))
-    .sort((a, b) => a.far - b.far)
+    .map((other) => ({ other, far: other.startsWith(name) ? 0 : distance(name.toLowerCase(), other.toLowerCase()) }))
+    .filter(({ far }, _, all) => far <= Math.floor(name.length / 2) && far === Math.min(...all.map((one) => one.far)))
     .slice(0, 3)
     .map(({ other }) => `/${other}`);
   return `There is no command /${name}. ${near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "/help lists them."}`;
 }
 
-/** How many letters have to be changed, put in or taken away. */
+/** How many letters have to be changed, put in, taken away or exchanged with their neighbour. */
 function distance(one: string, other: string): number {
-  let before = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [row, letter] of [...one].entries()) {
-    const now = [row + 1];
-    for (let column = 0; column < other.length; column++)
-      now.push(Math.min((before[column + 1] ?? 0) + 1, (now[column] ?? 0) + 1, (before[column] ?? 0) + (letter === other[column] ? 0 : 1)));
-    before = now;
+  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= one.length; row += 1) {
+    const now = [row];
+    const before = rows[row - 1] ?? [];
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      now.push(
+        Math.min(
+          (before[column] ?? 0) + 1,
+          (now[column - 1] ?? 0) + 1,
+          (before[column - 1] ?? 0) + (isSame ? 0 : 1),
+          isSwapped ? (rows[row - 2]?.[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    rows.push(now);
   }
-  return before.at(-1) ?? 0;
+  return rows.at(-1)?.at(-1) ?? 0;
 }
