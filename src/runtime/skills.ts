@@ -53,8 +53,8 @@ export class Skills {
 
   /** For the permissions of the conversation: what skills leave of the tools until the turn ends, and where their files may be read. */
   get scope(): { readRoots: string[]; allowLists: () => readonly AllowList[] } {
-    const readRoots = this.#places.filter(({ level }) => level !== "project").map(({ folder }) => folder);
-    return { readRoots, allowLists: () => this.#lists };
+    // The project's too: who works in a worktree is elsewhere.
+    return { readRoots: this.#places.map(({ folder }) => folder), allowLists: () => this.#lists };
   }
 
   /** The list goes out with the next request. */

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Answer, Conversation } from "../../src/interaction/demo/conversation.ts";
 import { fakeModel } from "../support/fake-model.ts";
@@ -100,6 +102,44 @@ test("a sub-agent loads skills of its own; what they take away is taken from it 
   expect(JSON.stringify(sub[0].messages)).toContain("- look: Looks.");
   expect(results(sub.at(-1))[1]).toMatch(/^Permission denied: the skill "look" allows only ReadFile/);
   expect(results(main.at(-1))[1]).toContain("main");
+  model.proxy.assertLegal();
+});
+
+test("a teammate is told of the skills, loads one, and reads the files that belong to it from its own worktree", {
+  timeout: 90_000,
+}, async () => {
+  await using home = await testHome({ "README.md": "x\n" });
+  // Not committed: the worktree does not have it.
+  await mkdir(join(home.repo, ".roocode/skills/kit/references"), { recursive: true });
+  await writeFile(
+    join(home.repo, ".roocode/skills/kit/SKILL.md"),
+    skillText({ name: "kit", description: "A kit.", allowedTools: "ReadFile, TaskUpdate" }),
+  );
+  await writeFile(join(home.repo, ".roocode/skills/kit/references/more.md"), "MORE WORDS\n");
+  await using model = await fakeModel(({ role, steps, rounds }) => {
+    if (role.type === "lead")
+      return rounds === 0 ? call("Agent", { description: "works", prompt: "Work.", name: "alice" }) : { text: "The team is done." };
+    const path = /Files of this skill lie in (\S+)/.exec(JSON.stringify(steps))?.[1] ?? "";
+    const script = [
+      call("LoadSkill", { name: "kit" }),
+      call("ReadFile", { path: `${path.replace(/\\n.*/, "")}/references/more.md` }),
+      call("Bash", { command: "echo no" }),
+    ];
+    return script[rounds] ?? { text: "Done." };
+  });
+  const run = await home.roocode(["team", "go", "--name", "t", "-p", "--backend", "process", "--no-merge", ...BYPASS], {
+    env: model.env("anthropic"),
+    timeoutMs: 90_000,
+  });
+  expect(run.stderr).not.toContain("failed");
+  const bodies = model.proxy.captures.map(({ body }): Body => JSON.parse(body));
+  const alice = bodies.filter((body) => results(body).some((text) => text.includes('Skill "kit"'))).at(-1);
+  expect(JSON.stringify(alice.messages[0])).toContain("- kit: A kit.");
+  expect(results(alice)).toEqual([
+    expect.stringContaining("Do it."),
+    expect.stringContaining("MORE WORDS"),
+    expect.stringMatching(/^Permission denied: the skill "kit"/),
+  ]);
   model.proxy.assertLegal();
 });
 
