@@ -7,6 +7,7 @@ export function quickFields(file: string): ReadonlyMap<string, string> | undefin
   if (head === undefined) return undefined;
   const fields = new Map<string, string>();
   for (const line of head.split("\n")) {
+    if (line === "") continue;
     const found = /^([A-Za-z][A-Za-z_-]*): (.+)$/.exec(line);
     const [, name = "", value = ""] = found ?? [];
     if (!found || fields.has(name) || !isPlain(value)) return undefined;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fieldText, readFrontMatter } from "../../../src/platform/front-matter.ts";
+import { packageRoot } from "../../../src/platform/package.ts";
 import { quickFields } from "../../../src/platform/quick-front-matter.ts";
 import { findSkills } from "../../../src/tools/skills/find-skills.ts";
 import { quickList } from "../../../src/tools/skills/quick-list.ts";
@@ -74,11 +75,18 @@ test("the quick list says what the whole reading says, or leaves it to that", as
   expect(await quickList(places, trusting)).toBeUndefined();
 });
 
+test("the skills that RooCode brings are listed without the YAML parser, whose loading costs every start", async () => {
+  const builtIn = [place(join(packageRoot(), "skills"), "built-in")];
+  expect((await quickList(builtIn, trusting))?.map(({ name }) => name)).toEqual(["commit", "review", "test"]);
+  const { findings } = await findSkills(builtIn, trusting);
+  expect(findings.map(({ verdict, reason }) => [verdict, reason])).toEqual([["load", ""], ["load", ""], ["load", ""]]);
+});
+
 test("a head that is read without YAML has the fields that YAML finds, for any words", () => {
   const word = fc.string({ unit: fc.constantFrom(..."ab1- :#'\"|>{}[]&*!%@,.?\n\t~`é") });
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom("name", "description", "when_to_use", "tags"), word), { maxLength: 4 }), (fields) => {
-      const text = `---\n${fields.map(([name, value]) => `${name}: ${value}\n`).join("")}---\nbody\n`;
+      const text = `---\n\n${fields.map(([name, value]) => `${name}: ${value}\n`).join("")}---\nbody\n`;
       const quick = quickFields(text);
       if (!quick) return;
       const matter = readFrontMatter(text);
