@@ -48,6 +48,7 @@ test("paths are held by their pattern; a list takes Claude Code's prefix form to
   expect(await passes("EditFile", { path: "src/a.ts", old_string: "a", new_string: "b" }, ["EditFile(src/**)"])).toBe(true);
   expect(await passes("EditFile", { path: "test/a.ts", old_string: "a", new_string: "b" }, ["EditFile(src/**)"])).toBe(false);
   expect(await passes("Bash", { command: "git log -1" }, ["Bash(git:*)"])).toBe(true);
+  expect(await passes("Bash", { command: "git status" }, ["Bash(git status *)"])).toBe(true);
 });
 
 test("two lists leave what both hold; LoadSkill goes through always, an empty list lets nothing else through", async () => {

@@ -79,7 +79,11 @@ test("the skills that RooCode brings are listed without the YAML parser, whose l
   const builtIn = [place(join(packageRoot(), "skills"), "built-in")];
   expect((await quickList(builtIn, trusting))?.map(({ name }) => name)).toEqual(["commit", "review", "test"]);
   const { findings } = await findSkills(builtIn, trusting);
-  expect(findings.map(({ verdict, reason }) => [verdict, reason])).toEqual([["load", ""], ["load", ""], ["load", ""]]);
+  expect(findings.map(({ verdict, reason }) => [verdict, reason])).toEqual([
+    ["load", ""],
+    ["load", ""],
+    ["load", ""],
+  ]);
 });
 
 test("a head that is read without YAML has the fields that YAML finds, for any words", () => {
