@@ -1,3 +1,4 @@
+import { splitFrontMatter } from "./front-matter-head.ts";
 import { contentOf, isMap, isScalar, LineCounter, parseDocument } from "./yaml.ts";
 
 /** `line` counts from 1 in the whole file. */
@@ -22,16 +23,11 @@ export type FrontMatter = {
  * write `description: Two modes: fast and safe`. A refusal is for what has no fields to be found.
  */
 export function readFrontMatter(file: string): FrontMatter | { refusal: FrontMatterProblem } {
-  const text = file.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
-  const head = /^(\s*\n)?---[ \t]*\n/.exec(text);
-  if (!head) return { isThere: false, body: text.trim(), problems: [], fields: new Map() };
-  const rest = text.slice(head[0].length);
-  const firstLine = lineCount(head[0]) + 1;
-  const end = /^(?:---|\.\.\.)[ \t]*$/m.exec(rest);
-  if (!end) return { refusal: { line: firstLine - 1, text: "the front matter that begins here is not closed by a line ---" } };
-  const yaml = rest.slice(0, end.index);
-  const body = rest.slice(end.index + end[0].length).trim();
-
+  const split = splitFrontMatter(file);
+  if (split.type === "body") return { isThere: false, body: split.body, problems: [], fields: new Map() };
+  if (split.type === "open")
+    return { refusal: { line: split.line, text: "the front matter that begins here is not closed by a line ---" } };
+  const { yaml, firstLine, body } = split;
   const strict = strictFields(yaml, firstLine);
   if ("fields" in strict) return { isThere: true, body, problems: strict.warnings, fields: strict.fields };
   const fields = tolerantFields(yaml, firstLine);
@@ -180,8 +176,4 @@ function wordOf(item: unknown): string {
 
 function plainName(name: string): string {
   return name.replaceAll(/[-_]/g, "").toLowerCase();
-}
-
-function lineCount(text: string): number {
-  return text.split("\n").length - 1;
 }

@@ -1,12 +1,14 @@
+import { splitFrontMatter } from "./front-matter-head.ts";
+
 /**
  * The fields of a head whose every line is `name: plain words`, without the YAML parser, which costs a start more than all else that
  * it reads. Undefined for any other head: that is read as YAML.
  */
 export function quickFields(file: string): ReadonlyMap<string, string> | undefined {
-  const head = /^---\n([\s\S]*?)\n---\n/.exec(file)?.[1];
-  if (head === undefined) return undefined;
+  const split = splitFrontMatter(file);
+  if (split.type !== "head") return undefined;
   const fields = new Map<string, string>();
-  for (const line of head.split("\n")) {
+  for (const line of split.yaml.split("\n")) {
     if (line === "") continue;
     const found = /^([A-Za-z][A-Za-z_-]*): (.+)$/.exec(line);
     const [, name = "", value = ""] = found ?? [];

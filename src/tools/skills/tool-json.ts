@@ -56,10 +56,22 @@ function readTool(skill: string, entry: unknown): SkillToolDefinition | string {
   if (!found.success) return found.error.issues.map((issue) => `${issue.path.join(".") || "it"}: ${issue.message}`).join("; ");
   const { name, description, command, timeoutMs, ...schemas } = found.data;
   const inputSchema = schemas.schema ?? schemas.inputSchema ?? schemas.input_schema ?? { type: "object", properties: {} };
-  if (inputSchema.type !== "object") return `schema: is of type ${JSON.stringify(inputSchema.type)}, it has to be "object"`;
+  const fault = schemaFault(inputSchema);
+  if (fault !== undefined) return `schema: ${fault}`;
   const whole = toolName(skill, name);
   if (whole.length > MAX_NAME) return `name: with the skill's it has more than ${MAX_NAME} characters (${whole})`;
   return { name: whole, description, inputSchema, command, ...(timeoutMs ? { timeoutMs } : {}) };
+}
+
+/** What a model's server would refuse, and with it every request of the session from then on. */
+function schemaFault({ type, properties = {}, required = [], ...rest }: Record<string, unknown>): string | undefined {
+  if (type !== "object") return `is of type ${JSON.stringify(type)}, it has to be "object"`;
+  if (!isRecord(properties)) return "properties is no object";
+  if (!Array.isArray(required) || !required.every((name) => typeof name === "string")) return "required is no list of names";
+  const odd = Object.keys(properties).find((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name));
+  if (odd !== undefined) return `models take no parameter that is called ${JSON.stringify(odd.slice(0, 80))}`;
+  const choice = ["anyOf", "oneOf", "allOf", "$ref"].find((key) => key in rest);
+  return choice === undefined ? undefined : `models take no ${choice} at the top`;
 }
 
 /** No other tool has such a name. */

@@ -31,15 +31,17 @@ test("a tool that can't be used costs only itself, and is named with file and re
     { name: "nothing" },
     { ...TOOL, name: "list", schema: { type: "array" } },
     { ...TOOL, name: "x".repeat(60) },
+    { ...TOOL, name: "odd", schema: { type: "object", properties: { "a b": {} } } },
+    { ...TOOL, name: "any", schema: { type: "object", anyOf: [] } },
     TOOL,
     TOOL,
     7,
   ];
   const { names, problems } = await toolsOf(JSON.stringify(bad));
   expect(names).toEqual(["skill__fmt__fix"]);
-  expect(problems).toHaveLength(6);
+  expect(problems).toHaveLength(8);
   expect(problems[0]).toBe("FILE: tool 1: name: has letters, digits, _ and - only");
-  expect(problems[4]).toBe("FILE: tool 6: another one before it has its name");
+  expect(problems[6]).toBe("FILE: tool 8: another one before it has its name");
 });
 
 test("500 tools: the first 50 count, and one line says so; what is no JSON is named", async () => {
