@@ -173,7 +173,7 @@ export class PlainScreen {
     for (;;) {
       const answer = (await this.ask(`${PLAN_QUESTION}\n  > `, signal))?.trim();
       if (answer === undefined) return undefined;
-      const mode = PLAN_MODES.find((_, index) => answer === String(index + 1));
+      const mode = /^(y|yes)$/i.test(answer) ? PLAN_MODES[0] : PLAN_MODES.find((_, index) => answer === String(index + 1));
       if (mode) return { mode };
       if (/^(4|n|no)$/i.test(answer)) return { feedback: "No: plan on. They did not say what to change; ask them." };
       if (answer.length > 1) return { feedback: answer };

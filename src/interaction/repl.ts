@@ -1,6 +1,7 @@
+import { UserError } from "../protocol/errors.ts";
 import { type UserMessage, userText } from "../protocol/message.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
-import { type OpenedSession, PromptRefused } from "../runtime/open-session.ts";
+import type { OpenedSession } from "../runtime/open-session.ts";
 import type { Attention } from "./attention.ts";
 import type { Key } from "./line-questions.ts";
 import type { PlainScreen } from "./plain.ts";
@@ -69,13 +70,13 @@ export async function runRepl(
     }
   }
 
-  /** Undefined where a hook refuses the words. `prompt`: what was called by its name. */
+  /** Undefined where a hook refuses the words, or what was called can't begin. `prompt`: what was called by its name. */
   async function messageOf(line: string, prompt: Slash | undefined, signal: AbortSignal): Promise<UserMessage | undefined> {
     const called = prompt?.type === "prompt" ? prompt : undefined;
     try {
       return await session.message(line, signal, called && ((skills) => skills.call(called.skill, called.argument, signal)));
     } catch (error) {
-      if (!(error instanceof PromptRefused)) throw error;
+      if (!(error instanceof UserError)) throw error;
       screen.line(error.message);
       return undefined;
     }

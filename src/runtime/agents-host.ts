@@ -2,6 +2,7 @@ import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { Tool } from "../protocol/tool.ts";
+import type { FileState } from "../tools/file-state.ts";
 import type { AgentRequest, OpenedAgent, ToolParts } from "./open-agent.ts";
 import type { OpenedHooks } from "./open-hooks.ts";
 import type { PermissionScope, Permissions } from "./permissions.ts";
@@ -19,10 +20,16 @@ export type AgentsHost = {
   /** The conversation itself, once it is open. */
   parent: () => Pick<
     OpenedAgent,
-    "agent" | "tools" | "system" | "spending" | "overBudget" | "permissions" | "modelName" | "session" | "fireHook"
+    "agent" | "tools" | "system" | "spending" | "overBudget" | "permissions" | "modelName" | "session" | "fireHook" | "resultFolders"
   >;
+  /** What the conversation has read: a fork knows it, too. */
+  files: FileState;
   /** All tools that a sub-agent may get, before the filters, and the way to those that join later. */
-  tools: (parts: ToolParts) => { tools: readonly Tool[]; resolve?: AgentRequest["resolve"]; skills: Skills };
+  tools: (parts: ToolParts & { files: FileState }) => {
+    tools: readonly Tool[];
+    resolve?: AgentRequest["resolve"];
+    skills: Skills;
+  };
   /** What its first message says of tools that can be searched for. */
   toolReminder?: string | undefined;
   /** It has no code tools: who starts there without a type is no fork of it. */

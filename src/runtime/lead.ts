@@ -24,6 +24,7 @@ import { reviveTeammate, type SpawnContext, spawnTeammate } from "../team/spawn.
 import { convergeTool } from "../team/tools/converge.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
+import { FileState } from "../tools/file-state.ts";
 import { firstInput } from "./agent-memory.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
@@ -136,6 +137,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   const scope = { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [teamLayout(teamFolder).artifacts] };
   const sessionPath = join(teamFolder, "sessions", `${LEAD}.jsonl`);
   const toolSettings = surroundings.settings.tools ?? {};
+  const read = new FileState();
   const agents = new SessionAgents({
     surroundings,
     folder: agentsFolder(sessionPath),
@@ -143,6 +145,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     cwd: () => surroundings.root,
     mode: () => request.mode,
     parent: () => opened,
+    files: read,
     tools: subagentTools(surroundings, (item) => opened.permissions.isAccepted(item)),
     isCoordinator: request.coordinator,
     isSynchronous: false,
@@ -172,7 +175,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     tools: ({ shell, bash, web, mayShow }) => [
       ...(request.coordinator
         ? [askUserTool(screen.askUser), taskStopTool(shell, agents.stop)]
-        : workTools({ web, shell, bash, mayShow, askUser: screen.askUser, stopOther: agents.stop, settings: toolSettings })),
+        : workTools({ web, shell, bash, files: read, mayShow, askUser: screen.askUser, stopOther: agents.stop, settings: toolSettings })),
       ...writeToAgentsToo(
         memberTools({
           bus,
@@ -276,6 +279,9 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     },
   );
   try {
+    await agents.goOn();
+    const left = agents.news();
+    if (left !== undefined) notices.add(left);
     await opened.start();
     await bus.presence.beat({ name: LEAD, status: "busy", at: new Date().toISOString(), spent: spent() });
     const first: AgentInput =

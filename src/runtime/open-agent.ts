@@ -120,6 +120,8 @@ export type OpenedAgent = AsyncDisposable & {
   /** In this agent's name; what hooks say to the model goes into its next message. Undefined without hooks. */
   fireHook: FireHook | undefined;
   memory: AgentMemory;
+  /** Large results that its conversation names lie here. */
+  resultFolders: readonly string[];
   /** Ids of the mail that the conversation holds. */
   mail: ReadonlySet<string>;
   isNew: boolean;
@@ -166,6 +168,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     keepsPolicy: !request.isMerging,
   }));
   const hooks = request.hooks && new (await import("./agent-hooks.ts")).AgentHooks(request.hooks, { request, shell, note: tell });
+  // A result that went to disk is read from there.
+  const resultFolders = [spillFolder, ...(await inherited(sessionPath, old?.loaded.header.parent))];
   const permissions: Permissions = await createPermissions(surroundings, {
     agent: request.name,
     session: id,
@@ -176,8 +180,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     beforeAsk: hooks?.beforeAsk,
     contains: containment?.contains,
     ...request.scope,
-    // A result that went to disk is read from there.
-    extraRoots: [spillFolder, ...(await inherited(sessionPath, old?.loaded.header.parent)), ...(request.scope?.extraRoots ?? [])],
+    extraRoots: [...resultFolders, ...(request.scope?.extraRoots ?? [])],
   });
   // Before the session is made: what is refused begins none.
   if (settings.sandbox?.mode === "required") await containment?.require();
@@ -289,6 +292,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     permissions,
     fireHook: hooks?.fire,
     memory,
+    resultFolders,
     mail,
     isNew: old === undefined || old.loaded.history.length === 0,
     wasPlanning: old?.loaded.isPlanning ?? false,

@@ -16,6 +16,7 @@ import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
+import { FileState } from "../tools/file-state.ts";
 import { openMemories } from "./agent-memory.ts";
 import { customAgents, customAgentsReminder } from "./agent-places.ts";
 import { agentsFolder } from "./agents-folder.ts";
@@ -137,6 +138,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       (...question) =>
         askHuman(permissions(), ...question));
   const scope = { planFile, ...skills.scope, ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}) };
+  const read = new FileState();
   const agents = new SessionAgents({
     surroundings,
     folder: agentsFolder(sessionPath),
@@ -144,7 +146,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     cwd: () => opened.shell.cwd,
     mode: () => mode,
     parent: () => opened,
-    tools: subagentTools(surroundings, isAccepted, mcp.loading),
+    files: read,
+    tools: subagentTools(surroundings, isAccepted, { loadingOf: mcp.loading, more: () => agents.taskTools() }),
     toolReminder: mcp.reminder,
     isCoordinator,
     isSynchronous: false,
@@ -174,7 +177,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
       loadSkill = skillTool;
       loading = mcp.loading?.(addTools);
-      const work = workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: settings.tools ?? {} });
+      const work = workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: settings.tools ?? {} });
       return [...work, ...own, skillTool, ...(loading?.tools ?? [])];
     },
     resolve: async (call, signal) => (await loading?.resolve(call, signal)) ?? skills.resolve(call, opened.tools.sent),
@@ -200,6 +203,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   if (opened.wasPlanning) isPlanningKept = true;
   if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
+  const left = old ? await agents.goOn() : [];
   await opened.start();
   let toldTypes: string | undefined;
   /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */
@@ -235,14 +239,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       model = next.name;
       return next;
     },
-    toBackground: () => opened.shell.toBackground() + agents.toBackground(),
+    toBackground: () => opened.shell.toBackground(),
     jobs: opened.shell,
     subagents: agents,
     runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),
     mcpServers: mcp.status,
     memories: () => openMemories(surroundings),
     learner,
-    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...mcp.notes],
+    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...left, ...mcp.notes],
     skills,
     async message(text, signal, called) {
       const refused = await refusal(text, signal);

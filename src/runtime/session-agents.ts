@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { agentTool, type TeammateRequest } from "../engine/subagents/agent-tool.ts";
 import type { Subagents } from "../engine/subagents/background.ts";
 import { sendToAgentTool } from "../engine/subagents/send-to-agent.ts";
@@ -35,13 +36,21 @@ export class SessionAgents implements AsyncDisposable {
     });
   }
 
+  /** Of a session that goes on: what became of those of its earlier process stands in the next message. Gives it for the person. */
+  async goOn(): Promise<string[]> {
+    if (!existsSync(this.#host.folder)) return [];
+    const { agents } = await this.#runner();
+    const left = agents.list().filter(({ id }) => !agents.isTold(id));
+    return left.map(({ id, name, end }) => `Sub-agent ${name ?? id}: ${end?.status}. The agent hears of it with your next message.`);
+  }
+
   /** The tools of a session without a team. */
   tools(): Tool[] {
-    return [this.agentTool(), sendToAgentTool(this.send, async () => this.#names()), ...this.#taskTools()];
+    return [this.agentTool(), sendToAgentTool(this.send, async () => this.#names()), ...this.taskTools()];
   }
 
   /** Undefined for one that nobody knows. */
-  readonly send = async (to: string, text: string) => (await this.#runner()).send(to, text);
+  readonly send = async (to: string, text: string, signal: AbortSignal) => (await this.#runner()).send(to, text, signal);
 
   /** Whether one goes by this name or id. */
   async isKnown(to: string): Promise<boolean> {
@@ -104,7 +113,7 @@ export class SessionAgents implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#loading)?.agents[Symbol.asyncDispose]();
+    await (await this.#loading)?.[Symbol.asyncDispose]();
   }
 
   /** What a run goes on with while something works for it; undefined when nothing does any more. */
@@ -124,7 +133,8 @@ export class SessionAgents implements AsyncDisposable {
     }
   }
 
-  #taskTools(): Tool[] {
+  /** The one list; of a session without a team its sub-agents have it, too. */
+  taskTools(): Tool[] {
     const store = async () => (await import("./subagent-records.ts")).taskStore(this.#host.folder);
     return taskTools({
       store: { read: async () => (await store()).read(), write: async (tasks) => (await store()).write(tasks) },

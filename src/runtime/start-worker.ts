@@ -25,6 +25,7 @@ import { TeamLog } from "../team/team-log.ts";
 import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
+import { FileState } from "../tools/file-state.ts";
 import { firstInput } from "./agent-memory.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
@@ -122,6 +123,7 @@ export async function startWorker(
   const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info) };
   const askHuman = boot.headless ? undefined : relay.ask;
   const toolSettings = surroundings.settings.tools ?? {};
+  const read = new FileState();
   const agents = new SessionAgents({
     surroundings,
     folder: agentsFolder(sessionPath),
@@ -132,6 +134,7 @@ export async function startWorker(
       if (!opened) throw new Error(`${self} is not open.`);
       return opened;
     },
+    files: read,
     tools: subagentTools(surroundings, isAccepted),
     isCoordinator: false,
     isSynchronous: isInProcess,
@@ -170,7 +173,7 @@ export async function startWorker(
         },
       });
       const all = [
-        ...workTools({ web, shell, bash, mayShow, askUser, stopOther: agents.stop, settings: toolSettings }),
+        ...workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: toolSettings }),
         ...writeToAgentsToo(member, bus.roster, agents),
         agents.agentTool(),
         skills.tool({ shell, bash, addTools, discover: async () => undefined, runApart: agents.runApart }),
@@ -215,6 +218,7 @@ export async function startWorker(
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
 
   try {
+    await agents.goOn();
     await agent.start();
     if (boot.isByHand && boot.prompt !== undefined)
       await fireHook?.({ event: "worktree_created", worktree: info.worktreePath, branch: info.branch }, signal);

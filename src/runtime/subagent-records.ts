@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import type { AgentDefinition } from "../engine/subagents/definitions.ts";
 import type { PlainTask, TaskStore } from "../engine/subagents/task-tools.ts";
 import { isErrno, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
@@ -8,6 +9,7 @@ import { PERMISSION_MODES } from "../protocol/permission.ts";
 import { TASK_STATUSES } from "../protocol/team.ts";
 
 const TASKS = "tasks.json";
+const DEFAULT_TURNS = 50;
 
 const RecordSchema = z.object({
   version: z.literal(1),
@@ -33,6 +35,8 @@ const RecordSchema = z.object({
     allowLists: z.array(z.object({ name: z.string(), tools: z.array(z.string()) })).optional(),
   }),
   worktree: z.object({ path: z.string(), branch: z.string(), base: z.string() }).optional(),
+  /** Its end was told to the one who started it. */
+  isTold: z.boolean().optional(),
   end: z
     .object({ status: z.enum(["completed", "failed", "stopped"]), text: z.string(), notes: z.array(z.string()), turns: z.number() })
     .optional(),
@@ -43,6 +47,32 @@ export type SubagentRecord = z.output<typeof RecordSchema>;
 const TasksSchema = z.array(
   z.object({ id: z.string(), subject: z.string(), description: z.string(), status: z.enum(TASK_STATUSES), note: z.string().optional() }),
 );
+
+type SubagentPlan = Pick<SubagentRecord, "id" | "description" | "model" | "isBackground"> & {
+  name?: string | undefined;
+  /** Undefined for a fork. */
+  definition: AgentDefinition | undefined;
+  worktree?: SubagentRecord["worktree"];
+};
+
+export function newRecord({ name, definition, worktree, ...rest }: SubagentPlan): SubagentRecord {
+  return {
+    version: 1,
+    ...rest,
+    ...(name === undefined ? {} : { name }),
+    type: definition?.name ?? "fork",
+    startedAt: new Date().toISOString(),
+    isFork: definition === undefined,
+    maxTurns: definition?.maxTurns ?? DEFAULT_TURNS,
+    rules: rulesOf(definition),
+    ...(worktree ? { worktree } : {}),
+  };
+}
+
+/** Of one that runs, for the first time or again. */
+export function begun({ end: _, isTold: __, ...record }: SubagentRecord): SubagentRecord {
+  return record;
+}
 
 export async function writeRecord(folder: string, record: SubagentRecord): Promise<void> {
   await writeAtomic(join(folder, `${record.id}.json`), `${JSON.stringify(record, undefined, 1)}\n`);
@@ -99,4 +129,17 @@ async function readJson(path: string): Promise<unknown> {
     // Cut off by a full disk or changed by hand: as if it were not there.
     return undefined;
   }
+}
+
+function rulesOf(definition: AgentDefinition | undefined): SubagentRecord["rules"] {
+  if (!definition) return { level: "built-in", disallowedTools: [] };
+  const { level, tools, disallowedTools, permissionMode, memory, commands } = definition;
+  return {
+    level,
+    ...(tools ? { tools: [...tools] } : {}),
+    disallowedTools: [...disallowedTools],
+    ...(permissionMode ? { permissionMode } : {}),
+    ...(memory ? { memory } : {}),
+    ...(commands ? { commands } : {}),
+  };
 }

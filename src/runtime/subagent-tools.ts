@@ -1,3 +1,4 @@
+import type { Tool } from "../protocol/tool.ts";
 import type { AgentsHost } from "./agents-host.ts";
 import type { ToolLoading } from "./deferred-tools.ts";
 import type { ToolParts } from "./open-agent.ts";
@@ -9,15 +10,19 @@ import { workTools } from "./toolset.ts";
 export function subagentTools(
   surroundings: Surroundings,
   isAccepted: (item: string) => boolean,
-  loadingOf?: (addTools: ToolParts["addTools"]) => ToolLoading,
+  { loadingOf, more }: { loadingOf?: ((addTools: ToolParts["addTools"]) => ToolLoading) | undefined; more?: () => readonly Tool[] } = {},
 ): AgentsHost["tools"] {
-  return ({ shell, bash, web, mayShow, addTools }) => {
+  return ({ shell, bash, web, files, mayShow, addTools }) => {
     const loading = loadingOf?.(addTools);
     const skills = openSkills(surroundings, isAccepted);
     const settings = surroundings.settings.tools ?? {};
-    const work = workTools({ web, shell, bash, mayShow, askUser: async () => undefined, settings });
+    const work = workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings });
     const loadSkill = skills.tool({ shell, bash, addTools, discover: async (names) => discoverNamed(names, loading) });
-    return { tools: [...work, loadSkill, ...(loading?.tools ?? [])], ...(loading ? { resolve: loading.resolve } : {}), skills };
+    return {
+      tools: [...work, ...(more?.() ?? []), loadSkill, ...(loading?.tools ?? [])],
+      ...(loading ? { resolve: loading.resolve } : {}),
+      skills,
+    };
   };
 }
 

@@ -12,7 +12,7 @@ import { readFileTool } from "../tools/builtin/read-file.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { webFetchTool } from "../tools/builtin/web-fetch.ts";
 import { writeFileTool } from "../tools/builtin/write-file.ts";
-import { FileState } from "../tools/file-state.ts";
+import type { FileState } from "../tools/file-state.ts";
 import type { WebOptions } from "../tools/web/fetch-for-model.ts";
 
 export type WorkTools = {
@@ -21,14 +21,15 @@ export type WorkTools = {
   bash: BashOptions;
   askUser: AskUser;
   mayShow: MayShow;
+  /** What this agent has read. */
+  files: FileState;
   /** Ends what runs in the background and is no command. */
   stopOther?: ((id: string) => Promise<string | undefined>) | undefined;
   settings: { allowWrite?: boolean | undefined; allowBash?: boolean | undefined };
 };
 
-/** The tools of an agent that works on code, made for this agent: its own file state, its own shell folder. */
-export function workTools({ web, shell, bash, askUser, mayShow, stopOther, settings }: WorkTools): Tool[] {
-  const files = new FileState();
+/** The tools of an agent that works on code, made for this agent: its own shell folder, and with `files` of its own. */
+export function workTools({ web, shell, bash, files, askUser, mayShow, stopOther, settings }: WorkTools): Tool[] {
   return [
     readFileTool(files),
     ...(settings.allowWrite === false ? [] : [writeFileTool(files), editFileTool(files)]),

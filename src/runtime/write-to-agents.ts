@@ -16,7 +16,7 @@ function withAgents(tool: Tool, roster: Pick<Roster, "read">, agents: SessionAge
       const { to, message } = isRecord(input) ? input : {};
       if (typeof to !== "string" || typeof message !== "string") return tool.run(input, context);
       const isMember = agentNameRegistry(await roster.read()).has(to);
-      const sent = !isMember && (await agents.isKnown(to)) ? await agents.send(to, message) : undefined;
+      const sent = !isMember && (await agents.isKnown(to)) ? await agents.send(to, message, context.signal) : undefined;
       return sent ?? tool.run(input, context);
     },
   };

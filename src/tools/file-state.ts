@@ -2,7 +2,12 @@ import { createHash } from "node:crypto";
 
 /** Which content of a file this agent has read or written; keys are real paths. An edit needs the content that is on disk. */
 export class FileState {
-  readonly #digests = new Map<string, string>();
+  readonly #digests: Map<string, string>;
+
+  /** `known`: of one who has read the same before. */
+  constructor(known?: FileState) {
+    this.#digests = new Map(known ? known.#digests : []);
+  }
 
   remember(realPath: string, digest: string): void {
     this.#digests.set(realPath, digest);

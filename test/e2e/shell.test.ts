@@ -92,6 +92,7 @@ test("tools that the settings take away are not offered, and their timeout is th
   await home.roocode(["-p", "x", ...BYPASS], { env: model.env("anthropic") });
   const later = names(model.proxy.captures[2]?.body);
   expect(later).toContain("EditFile");
-  for (const name of ["Bash", "BashOutput", "TaskStop"]) expect(later).not.toContain(name);
+  // TaskStop stays: it ends sub-agents as well.
+  for (const name of ["Bash", "BashOutput"]) expect(later).not.toContain(name);
   expect((await home.roocode(["config"])).stdout).toMatch(/tools\.allowBash: false {2}\(user/);
 });

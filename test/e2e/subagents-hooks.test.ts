@@ -97,7 +97,11 @@ describe("hooks of sub-agents", () => {
   test("agent: a hook of the very start has one asked too; what that does asks no further one", async () => {
     await using model = await fakeModel((conversation) => {
       const { steps } = conversation;
-      if (!said(conversation).includes("TASK")) return { text: said(conversation).includes("the tests are red") ? "I heard." : "Nothing." };
+      if (!said(conversation).includes("TASK")) {
+        const [list] = calls(steps, "TaskList");
+        if (!list) return { calls: [{ name: "TaskList", input: {} }] };
+        return { text: said(conversation).includes("the tests are red") ? list.result : "Nothing." };
+      }
       return calls(steps, "ReadFile").length === 0
         ? { calls: [{ name: "ReadFile", input: { path: "README.md" } }] }
         : { text: "the tests are red" };
@@ -108,8 +112,11 @@ describe("hooks of sub-agents", () => {
       { event: "session_start", action: asks },
       { event: "pre_tool_use", action: asks },
     ]);
-    expect(await print(home, model)).toMatchObject({ code: 0, stdout: "I heard.\n", stderr: "" });
-    expect(model.proxy.captures).toHaveLength(3);
+    const run = await print(home, model);
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    // It is one of the session's tasks, and so is the one of the hook before this very call.
+    expect(run.stdout.match(/"status":"completed","subject":"looks at the tests","owner":"general-purpose"/g)).toHaveLength(2);
+    expect(model.proxy.captures).toHaveLength(6);
     expect(model.proxy.captures[0]?.body).toContain("TASK of main");
   });
 });

@@ -80,6 +80,42 @@ tmuxDescribe("sub-agents in the line REPL", { timeout: LONG }, () => {
     expect(await readFile(join(repl.home.repo, "asked.txt"), "utf8")).toBe("x\n");
   });
 
+  test("Ctrl+B sends it there, too; what the end of the session does to it is not said behind the last line", async () => {
+    await using repl = await openRepl(waiting(false), BYPASS);
+    await repl.type("begin");
+    await eventually(() => existsSync(join(repl.home.repo, "started")));
+    await repl.key("C-b");
+    await repl.sees("Sent a sub-agent to the background.");
+    await repl.sees("It goes on beside us.");
+    await repl.prompt();
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+    expect(await repl.screen()).toMatch(/Go on later with: roocode --resume \S+\s+ended with 0/);
+  });
+
+  test("Esc leaves the question about the plan, and yes carries it out in mode default", async () => {
+    await using repl = await openRepl(
+      (conversation) => {
+        const { steps } = conversation;
+        const since = steps.slice(steps.findLastIndex((step) => step.type === "words" && step.from === "user"));
+        const [asked] = calls(since, "ExitPlanMode");
+        return asked ? { text: "Carried out." } : { calls: [{ name: "ExitPlanMode", input: { plan: "# My plan" } }] };
+      },
+      { args: ["--permission-mode", "plan"] },
+    );
+    await repl.type("plan it");
+    await repl.sees("Carry it out?");
+    await repl.key("Escape");
+    await repl.sees("Interrupted by the user. The plan is not approved");
+    await repl.prompt();
+    await repl.type("plan it again");
+    await repl.sees(/Carry it out\?[\s\S]*Carry it out\?/);
+    await repl.type("yes");
+    await repl.sees("Carried out.");
+    await repl.type("/mode");
+    await repl.sees("Mode default.");
+  });
+
   test("the plan is shown; words send it back, a number carries it out in that mode", async () => {
     await using repl = await openRepl(
       (conversation) => {

@@ -108,16 +108,14 @@ describe("sub-agents", { timeout: LONG }, () => {
     expect(model.proxy.refused).toEqual([]);
     const captures = model.proxy.captures.map(({ body }) => body);
     const asked = captures.filter((body) => !body.includes("TASK"));
-    const parent: Body = JSON.parse(asked.at(-1) ?? "");
-    const fork: Body = JSON.parse(
-      captures.find((body) => body.includes("TASK: write the docs") && body.includes("You are a fork now")) ?? "",
-    );
-    const { messages: parentMessages, ...parentHead } = parent;
-    const { messages: forkMessages, ...forkHead } = fork;
-    expect(JSON.stringify(forkHead)).toBe(JSON.stringify(parentHead));
-    // Marks of a cache move on with the conversation's end.
-    const plain = (messages: unknown[]) => JSON.stringify(messages).replaceAll(/,"cache_control":\{[^}]*\}/g, "");
-    expect(plain(forkMessages).startsWith(plain(parentMessages).slice(0, -1))).toBe(true);
+    const forked = captures.find((body) => body.includes("TASK: write the docs") && body.includes("You are a fork now")) ?? "";
+    const parent = asked.at(-1) ?? "";
+    // Marks of a cache move on with the conversation's end; what they stand behind is the same.
+    const [plainParent = "", plainFork = ""] = [parent, forked].map((body) => body.replaceAll(/,"cache_control":\{[^}]*\}/g, ""));
+    // All but the end of the list of messages and of the body.
+    expect(plainParent.length - sharedBytes(plainParent, plainFork)).toBe("]}".length);
+    // 13,777 of 13,779 bytes over OpenAI; over Anthropic's protocol the first mark that moved is near the end of what is sent.
+    expect(sharedBytes(parent, forked) / parent.length).toBeGreaterThan(protocol === "openai" ? 0.999 : 0.9);
     const child = model.requests.findLast(({ steps }) => calls(steps, "TaskCreate").length > 0 && lastWords({ steps }).includes("TASK"));
     expect(calls(child?.steps ?? [], "Agent").at(-1)?.result).toContain("A sub-agent may not use Agent");
     const [session] = await agentSessions(home);
@@ -452,6 +450,13 @@ describe("plan mode", { timeout: LONG }, () => {
     expect(JSON.stringify(bodies(model).at(-1)?.messages.at(-1))).not.toContain("Plan mode is on");
   });
 });
+
+/** How far two bodies are the same, from their beginning. */
+function sharedBytes(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
+}
 
 function toolNames(body: Body | undefined): string[] {
   return (body?.tools ?? []).map((tool) => tool.name ?? tool.function?.name ?? "");

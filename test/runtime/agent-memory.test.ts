@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { agentMemory, openMemories } from "../../src/runtime/agent-memory.ts";
+import { agentMemory, type MemoryScope, openMemories } from "../../src/runtime/agent-memory.ts";
 import { readSurroundings } from "../../src/runtime/surroundings.ts";
 import { readFileTool } from "../../src/tools/builtin/read-file.ts";
 import { FileState } from "../../src/tools/file-state.ts";
@@ -50,6 +50,22 @@ describe("what an agent knows from before", () => {
       true,
       false,
     ]);
+  });
+
+  test("a sub-agent begins with the memories that its definition wants", async () => {
+    await using here = await place({ "p/.keep": "", "home/.keep": "" });
+    const memories = await openMemories(here.surroundings);
+    await memories.remember({ type: "user", name: "Tabs", description: "Likes tabs", body: "Yes." });
+    await memories.remember({ type: "reference", name: "Board", description: "Where the board is", body: "Here." });
+    const known = async (scope?: MemoryScope) => {
+      const { blocks } = await agentMemory(here.surroundings, here.cwd, true, scope).opening();
+      const text = blocks.map((block) => block.text).join("\n");
+      return ["Likes tabs", "Where the board is"].filter((words) => text.includes(words));
+    };
+    expect(await known()).toEqual(["Likes tabs", "Where the board is"]);
+    expect(await known("user")).toEqual(["Likes tabs"]);
+    expect(await known("project")).toEqual(["Where the board is"]);
+    expect(await known("none")).toEqual([]);
   });
 
   test("a teammate has the primary checkout's root instructions and those of folders from its own worktree", async () => {

@@ -10,7 +10,20 @@ export function getAutoBackgroundMs(env: Readonly<Record<string, string | undefi
   return given !== undefined && /^\d{1,9}$/.test(given) ? Number(given) : AUTO_BACKGROUND_MS;
 }
 
-type Known = Subagent & { over: Promise<SubagentEnd>; control: AbortController; messages: string[]; isTold: boolean };
+type Known = Subagent & {
+  over: Promise<SubagentEnd>;
+  control: AbortController;
+  messages: string[];
+  isTold: boolean;
+  /** Of an earlier process. */
+  isOld: boolean;
+};
+type Listeners = {
+  /** One in the background has come to its end. */
+  onNews?: () => void;
+  /** The model knows how this one ended. */
+  onTold?: (id: string) => void;
+};
 
 /**
  * The sub-agents of one conversation. Each ends with it; those in the background tell their end once, to whoever looks first:
@@ -19,13 +32,12 @@ type Known = Subagent & { over: Promise<SubagentEnd>; control: AbortController; 
 export class Subagents implements AsyncDisposable {
   readonly #known = new Map<string, Known>();
   readonly #inFront = new Map<Known, () => void>();
-  readonly #onNews: () => void;
+  readonly #listeners: Listeners;
   readonly #waiting = new Set<() => void>();
   #isClosed = false;
 
-  /** `onNews`: one in the background has come to its end. */
-  constructor(onNews: () => void = () => undefined) {
-    this.#onNews = onNews;
+  constructor(listeners: Listeners = {}) {
+    this.#listeners = listeners;
   }
 
   newId(): string {
@@ -44,10 +56,11 @@ export class Subagents implements AsyncDisposable {
     return [...this.#known.values()];
   }
 
-  /** One of an earlier process: it can be looked at and written to. */
-  remember(info: SubagentInfo & { startedAt: string }, end: SubagentEnd): void {
-    const over = Promise.resolve(end);
-    this.#known.set(info.id, { ...info, end, over, isBackground: true, control: new AbortController(), messages: [], isTold: true });
+  /** One of an earlier process: it can be looked at and written to. What was not told yet goes with the next request, and wakes nobody. */
+  remember({ id, name, type, description, startedAt }: SubagentInfo & { startedAt: string }, end: SubagentEnd, isTold: boolean): void {
+    const control = new AbortController();
+    const about = { id, name, type, description, startedAt, isBackground: true };
+    this.#known.set(id, { ...about, end, over: Promise.resolve(end), control, messages: [], isTold, isOld: true });
   }
 
   /** Starts it, or lets it go on; `life` is one run to its end. */
@@ -63,6 +76,7 @@ export class Subagents implements AsyncDisposable {
       control,
       messages,
       isTold: false,
+      isOld: false,
       over: Promise.resolve().then(() => this.#live(agent, life({ signal: control.signal, takeMessages }))),
     };
     // At the end of the list: it is the one that is spoken of last.
@@ -90,7 +104,7 @@ export class Subagents implements AsyncDisposable {
       // Both may be true: who has ended is told here.
       const end = known.end ?? first;
       known.isBackground = end === "background";
-      known.isTold = end !== "background";
+      if (end !== "background") this.#tell(known);
       return end;
     } finally {
       clearTimeout(timer);
@@ -103,7 +117,7 @@ export class Subagents implements AsyncDisposable {
   async untilEnd(agent: Subagent, signal: AbortSignal): Promise<SubagentEnd> {
     const known = this.#known.get(agent.id);
     if (!known) throw new Error(`${agent.id} was not started.`);
-    known.isTold = true;
+    this.#tell(known);
     const interrupt = () => known.control.abort();
     signal.addEventListener("abort", interrupt, { once: true });
     if (signal.aborted) interrupt();
@@ -116,9 +130,10 @@ export class Subagents implements AsyncDisposable {
 
   /** Those that calls wait for go on in the background. Gives their number. */
   toBackground(): number {
-    const { size } = this.#inFront;
-    for (const letGo of [...this.#inFront.values()]) letGo();
-    return size;
+    const waiting = [...this.#inFront.values()];
+    this.#inFront.clear();
+    for (const letGo of waiting) letGo();
+    return waiting.length;
   }
 
   /** Goes with its next round; false when it does not run. */
@@ -134,7 +149,7 @@ export class Subagents implements AsyncDisposable {
     const known = this.#known.get(id);
     if (!known || known.end) return false;
     // Who asks for it knows it then.
-    known.isTold = true;
+    this.#tell(known);
     known.control.abort();
     await known.over;
     return true;
@@ -143,18 +158,24 @@ export class Subagents implements AsyncDisposable {
   /** Its end was read. */
   markTold(id: string): void {
     const known = this.#known.get(id);
-    if (known?.end) known.isTold = true;
+    if (known?.end) this.#tell(known);
   }
 
   /** For the model: what ended in the background since it last heard of it. */
   news(): string | undefined {
     const ended = [...this.#known.values()].filter(isNews);
-    for (const agent of ended) agent.isTold = true;
+    for (const agent of ended) this.#tell(agent);
     return ended.length === 0 ? undefined : ended.map((agent) => notification(agent, agent.end)).join("\n");
   }
 
+  /** Of this process: what an earlier one left untold waits for the next message. */
   get hasNews(): boolean {
-    return [...this.#known.values()].some(isNews);
+    return [...this.#known.values()].some((agent) => isNews(agent) && !agent.isOld);
+  }
+
+  /** Whether the model knows how it ended, or will by what it waits for. */
+  isTold(id: string): boolean {
+    return this.#known.get(id)?.isTold ?? false;
   }
 
   get running(): readonly Subagent[] {
@@ -181,6 +202,12 @@ export class Subagents implements AsyncDisposable {
     await Promise.all([...this.#known.values()].map(({ over }) => over));
   }
 
+  #tell(agent: Known): void {
+    if (agent.isTold) return;
+    agent.isTold = true;
+    this.#listeners.onTold?.(agent.id);
+  }
+
   async #live(agent: Known, life: Promise<SubagentEnd>): Promise<SubagentEnd> {
     const end = await life.catch((error: unknown): SubagentEnd => {
       return { status: "failed", text: "", notes: [error instanceof Error ? error.message : String(error)], turns: 0 };
@@ -188,7 +215,7 @@ export class Subagents implements AsyncDisposable {
     agent.end = end;
     for (const wake of [...this.#waiting]) wake();
     // One that a call waits for is told by the call.
-    if (agent.isBackground && !this.#inFront.has(agent) && !agent.isTold) this.#onNews();
+    if (agent.isBackground && !this.#inFront.has(agent) && !agent.isTold) this.#listeners.onNews?.();
     return end;
   }
 }

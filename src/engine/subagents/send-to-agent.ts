@@ -23,7 +23,10 @@ const INPUT_SCHEMA = {
 };
 
 /** In a session without a team: to its sub-agents. `send` gives undefined for one that nobody knows. */
-export function sendToAgentTool(send: (to: string, text: string) => Promise<ToolResult | undefined>, names: () => Promise<string[]>): Tool {
+export function sendToAgentTool(
+  send: (to: string, text: string, signal: AbortSignal) => Promise<ToolResult | undefined>,
+  names: () => Promise<string[]>,
+): Tool {
   return defineWrittenTool({
     name: "SendMessage",
     description:
@@ -31,8 +34,8 @@ export function sendToAgentTool(send: (to: string, text: string) => Promise<Tool
     inputSchema: INPUT_SCHEMA,
     schema: sendSchema,
     access: ({ to }) => ({ kind: "other", subject: to }),
-    async run({ to, message }) {
-      const sent = await send(to, message);
+    async run({ to, message }, { signal }) {
+      const sent = await send(to, message, signal);
       if (sent) return sent;
       const known = await names();
       return errorResult(

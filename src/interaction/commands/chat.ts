@@ -41,6 +41,7 @@ async function converse(
 ): Promise<Conversation | undefined> {
   const queue = new SteeringQueue();
   const attention = new Attention();
+  let isOver = false;
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume,
@@ -51,7 +52,8 @@ async function converse(
     askUser: (question, options, signal) => screen.choose(question, options, signal),
     approvePlan: (plan, file, signal) => screen.askPlan(plan, file, signal),
     ...(args.isCoordinator ? { isCoordinator: true } : {}),
-    onSubagentEvent: ({ label }, event) => screen.event(event, label),
+    // How the session's end ends them stands behind its last line.
+    onSubagentEvent: ({ label }, event) => isOver || screen.event(event, label),
     onNews: () => attention.wake(),
     onProblem: (text) => screen.line(text),
     onRemembered: (text) => screen.dim(text),
@@ -59,6 +61,7 @@ async function converse(
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
   const end = await runRepl(session, screen, queue, attention, prompt);
+  isOver = true;
   const isNew = typeof end === "object" && end.open === undefined;
   if (isNew) screen.clear();
   const goOn = session.session.unsaved === 0 ? `Go on later with: roocode --resume ${session.id}` : "The session could not be saved.";

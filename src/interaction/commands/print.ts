@@ -53,9 +53,11 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   if (args.prompt !== undefined) process.title = "roocode";
   const interrupt = new AbortController();
   let signalled = 0;
-  // A terminal that closes sends SIGHUP more than once; of the others the second time ends at once.
+  // A terminal that closes sends SIGHUP more than once; of the others the second time ends at once. The listener stays: the lock's
+  // library, once a worktree was made, ends a process that nobody else listens for.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process[signal === "SIGHUP" ? "on" : "once"](signal, () => {
+    process.on(signal, () => {
+      if (signalled > 0 && signal !== "SIGHUP") process.exit(SIGNAL_CODES[signal]);
       signalled ||= SIGNAL_CODES[signal];
       interrupt.abort();
     });

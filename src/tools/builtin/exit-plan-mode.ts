@@ -36,6 +36,8 @@ export function exitPlanModeTool(desk: PlanDesk): Tool {
       const plan = (await desk.read())?.trim() ?? "";
       if (plan === "") return errorResult(`There is no plan yet. Write it to ${desk.file} first, then call this again.`);
       const answer = await desk.approve(plan, desk.file, signal);
+      if (answer === undefined && signal.aborted)
+        return errorResult("Interrupted by the user. The plan is not approved; plan mode stays on.");
       if (answer === undefined)
         return errorResult(
           `Nobody is here to approve the plan. It stays in ${desk.file} and is left open: change nothing, and end your turn with a summary of it.`,

@@ -34,13 +34,19 @@ test("one in front answers its call, and is no news", async () => {
 
 test("one that was sent to the background tells its end once", async () => {
   let told = 0;
-  await using agents = new Subagents(() => {
-    told += 1;
+  const known: string[] = [];
+  await using agents = new Subagents({
+    onNews: () => {
+      told += 1;
+    },
+    onTold: (id) => known.push(id),
   });
   const { letGo, life } = held();
   const agent = agents.start(info(agents, "finder"), false, life);
   const waiting = agents.inFront(agent, 0, new AbortController().signal);
   expect(agents.toBackground()).toBe(1);
+  // Nor before its call has its answer.
+  expect(agents.toBackground()).toBe(0);
   expect(await waiting).toBe("background");
   expect(agents.toBackground()).toBe(0);
   letGo();
@@ -49,6 +55,17 @@ test("one that was sent to the background tells its end once", async () => {
   expect(agents.news()).toMatch(
     /^<task-notification task="agent-[0-9a-f]{6}" name="finder" type="Explore" status="completed">\nlook\nFound it\./,
   );
+  expect(agents.news()).toBeUndefined();
+  expect(known).toEqual([agent.id]);
+});
+
+test("what an earlier process left untold goes with the next request, but wakes nobody", async () => {
+  await using agents = new Subagents();
+  const old = { type: "Explore", description: "look", startedAt: "2026-12-01T00:00:00.000Z" };
+  agents.remember({ ...old, id: "agent-000001" }, END, true);
+  agents.remember({ ...old, id: "agent-000002" }, END, false);
+  expect(agents.hasNews).toBe(false);
+  expect(agents.news()?.match(/task="[^"]+"/g)).toEqual(['task="agent-000002"']);
   expect(agents.news()).toBeUndefined();
 });
 
