@@ -12,6 +12,7 @@ import type { Session } from "../protocol/session.ts";
 import type { Access, ToolResult } from "../protocol/tool.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
 import { AgentTools } from "./agent-tools.ts";
+import { joinReminders } from "./join-reminders.ts";
 import { record } from "./record.ts";
 import type { Spending } from "./spending.ts";
 
@@ -44,6 +45,7 @@ export type AgentParts = {
   /** How many messages of the person the session holds. */
   turns?: number;
   onRewind?: () => void;
+  onRunEnd?: (() => void) | undefined;
   /** `settle` after each round; `news` of its background jobs go with the next request. */
   shell?: { settle(): void; news(): string | undefined };
   /** Of a session that goes on: sent again as they were. */
@@ -75,7 +77,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   const { session, spending } = parts;
   const history = [...spec.history];
   const { hooks } = parts;
-  const news = () => joined(parts.shell?.news(), hooks?.takeContext());
+  const news = () => joinReminders(parts.shell?.news(), hooks?.takeContext());
   const tools = parts.tools ?? new AgentTools({ tools: spec.tools, sent: parts.toolSpecs });
   let { model } = parts;
   let turns = parts.turns ?? 0;
@@ -139,11 +141,11 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       hooks?.begin();
       const input = told(given, news());
       turns += 1;
-      return kept(runLoop({ ...base, ...inLoop() }, input, signal), input);
+      return withEnd(kept(runLoop({ ...base, ...inLoop() }, input, signal), input), parts.onRunEnd);
     },
     goOn(signal) {
       hooks?.begin();
-      return kept(runLoop({ ...base, ...inLoop() }, undefined, signal));
+      return withEnd(kept(runLoop({ ...base, ...inLoop() }, undefined, signal)), parts.onRunEnd);
     },
     compact(focus, signal) {
       return kept(compactByHand(history, model, focus, signal));
@@ -161,9 +163,12 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   };
 }
 
-function joined(...parts: (string | undefined)[]): string | undefined {
-  const known = parts.filter((part) => part !== undefined);
-  return known.length === 0 ? undefined : known.join("\n\n");
+async function* withEnd(events: AsyncIterable<AgentEvent>, onEnd: (() => void) | undefined): AsyncGenerator<AgentEvent> {
+  try {
+    yield* events;
+  } finally {
+    onEnd?.();
+  }
 }
 
 function withNews(pending: Pending | undefined, news: string | undefined): Pending | undefined {

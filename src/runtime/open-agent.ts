@@ -62,6 +62,8 @@ export type AgentRequest = {
   /** For calls of tools that are not among these yet, or that stand for others. */
   resolve?: RunToolOptions["resolve"];
   pending?: () => Promise<Pending | undefined>;
+  /** After each run, however it ended. */
+  onRunEnd?: () => void;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
   /** Reminders that a compaction puts into the new history, as they are then. */
@@ -166,7 +168,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     writable: [...permissions.addDirs, ...(request.scope?.extraRoots ?? [])],
     home: surroundings.home,
     dataFolder: surroundings.data.root,
-    readable: [spillFolder, surroundings.projectRoot],
+    readable: [spillFolder, surroundings.projectRoot, ...(request.scope?.readRoots ?? [])],
     keepsPolicy: !request.isMerging,
   }));
   const hooks = request.hooks && new (await import("./agent-hooks.ts")).AgentHooks(request.hooks, { request, shell, note: tell });
@@ -274,6 +276,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       spillFolder,
       tools,
       resolve: request.resolve,
+      onRunEnd: request.onRunEnd,
     },
   );
   let modelName = `${selected.provider}/${selected.model}`;

@@ -8,9 +8,10 @@ import { exists } from "../platform/files.ts";
 import type { AgentEvent, AgentInput, Pending } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { FireHook } from "../protocol/hook.ts";
-import type { UserMessage } from "../protocol/message.ts";
+import type { TextBlock, UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
+import type { Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
@@ -21,6 +22,7 @@ import { openMemories } from "./agent-memory.ts";
 import { customAgents, customAgentsReminder } from "./agent-places.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import type { AgentsHost } from "./agents-host.ts";
+import { joinReminders } from "./join-reminders.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
 import { type McpOptions, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
@@ -28,6 +30,9 @@ import { openHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
 import { PlanMode } from "./plan-mode.ts";
 import { SessionAgents } from "./session-agents.ts";
+import { openSkills } from "./skill-places.ts";
+import type { Skills } from "./skills.ts";
+import { discoverNamed, subagentTools } from "./subagent-tools.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -78,8 +83,10 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
-  /** The first message of a conversation carries the instruction files and the memories. Throws PromptRefused where a hook refuses the words. */
-  message(text: string, signal?: AbortSignal): Promise<UserMessage>;
+  /** The first message of a conversation carries the instruction files and the memories. Throws PromptRefused where a hook refuses the words.
+   * `called`: what a skill or a command that the person typed adds to them. */
+  message(text: string, signal?: AbortSignal, called?: (skills: Skills) => Promise<TextBlock[]>): Promise<UserMessage>;
+  skills: Skills;
 };
 
 /** These words do not go to the model: a hook of the person's settings refuses them, or they are a command that is none. */
@@ -115,6 +122,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     opened.session.write({ type: "mode", at: new Date().toISOString(), mode });
   };
   const planMode = new PlanMode({ file: planFile, mode: () => mode, setMode, approve: options.approvePlan ?? (async () => undefined) });
+  const isAccepted = (item: string) => opened.permissions.isAccepted(item);
+  const skills = openSkills(surroundings, isAccepted);
   const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
   const { mcp, notes: mcpNotes } = await startMcp(surroundings, {
     configFiles: options.mcpConfig ?? [],
@@ -130,14 +139,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   };
   // Where nobody can be asked, nobody is waited for.
   const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
+  let loadSkill: Tool | undefined;
   const { askHuman } = options;
   const asking =
     askHuman &&
     ((permissions: () => Permissions): AskHuman =>
       (...question) =>
         askHuman(permissions(), ...question));
-  const scope = { planFile, ...(mcp ? { foreignTools: mcp.foreignTools } : {}) };
-  const toolSettings = settings.tools ?? {};
+  const scope = { planFile, ...skills.scope, ...(mcp ? { foreignTools: mcp.foreignTools } : {}) };
   const read = new FileState();
   const agents = new SessionAgents({
     surroundings,
@@ -147,13 +156,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     mode: () => mode,
     parent: () => opened,
     files: read,
-    tools: ({ shell, bash, web, files, mayShow, addTools, sentTool }) => {
-      const own = mcp?.agent({ addTools, sent: sentTool });
-      // It may end long before the servers do.
-      own?.[Symbol.dispose]();
-      const work = workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings: toolSettings });
-      return { tools: [...work, ...agents.taskTools(), ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
-    },
+    tools: subagentTools(surroundings, isAccepted, { mcp, more: () => agents.taskTools() }),
     toolReminder: () => mcp?.reminder(),
     isCoordinator,
     isSynchronous: false,
@@ -178,13 +181,17 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
       const own = [...agents.tools(), planMode.tool()];
+      const discover = async (names: readonly string[]) => discoverNamed(names, servers);
+      const skillTool = skills.tool({ shell, bash, addTools, discover, runApart: agents.runApart, isCoordinator });
       if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
+      loadSkill = skillTool;
       servers = mcp?.agent({ addTools, sent: sentTool });
-      const work = workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
-      return [...work, ...own, ...(servers?.tools ?? [])];
+      const work = workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: settings.tools ?? {} });
+      return [...work, ...own, skillTool, ...(servers?.tools ?? [])];
     },
-    resolve: async (call, signal) => servers?.resolve(call, signal),
+    resolve: async (call, signal) => (await servers?.resolve(call, signal)) ?? skills.resolve(call, opened.tools.sent),
     onRewind: () => servers?.wentBack(),
+    onRunEnd: () => skills.turnEnded(),
     pending: async (): Promise<Pending | undefined> => {
       const steering = options.steering?.();
       const reminder = [planMode.next(), servers?.news(opened.agent.history)].filter((one) => one !== undefined).join("\n");
@@ -193,8 +200,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const said = steering === undefined || refused !== undefined ? {} : { steering };
       return reminder === "" && said.steering === undefined ? undefined : { reminder, mail: [], ...said };
     },
-    preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes()), ...(servers?.all() ?? [])],
-    news: agents.news,
+    preserve: async () => [
+      ...planMode.now(),
+      ...agents.reminders(),
+      ...(await customTypes()),
+      ...(servers?.all() ?? []),
+      ...(loadSkill ? await skills.news([]) : []),
+    ],
+    news: () => joinReminders(agents.news(), skills.takeReminder()),
     isUndoable: true,
     ...(hooks ? { hooks: { hooks, agentType: isCoordinator ? COORDINATOR : MAIN_AGENT, interrupt: options.interrupt } } : {}),
     scope,
@@ -223,6 +236,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   };
   // Behind what a session that began without servers sends already.
   if (servers) opened.tools.add(servers.tools);
+  if (loadSkill) opened.tools.add([loadSkill]);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
@@ -249,23 +263,26 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     memories: () => openMemories(surroundings),
     learner,
     notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...left, ...mcpNotes],
-    async message(text, signal) {
+    skills,
+    async message(text, signal, called) {
       const refused = await refusal(text, signal);
       if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);
+      skills.turnEnded();
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
-      const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
+      const start = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
       const prompt = text.startsWith("/mcp__") && mcp ? await mcpPrompt(mcp, text, signal) : undefined;
       const resources = text.includes("@") ? ((await mcp?.mentions(text, signal ?? AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
-      const news = servers?.news(opened.agent.history);
-      const names = news === undefined ? [] : [{ type: "text" as const, text: news }];
-      const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
+      const news = [servers?.news(opened.agent.history), ...(loadSkill ? await skills.news(opened.agent.history) : [])];
+      const listed = news.flatMap((one) => (one === undefined ? [] : [textBlock(one)]));
+      const behind = (await called?.(skills)) ?? [];
+      const place = isFirst && moved ? [textBlock(moved.reminder)] : [];
       isFirst = false;
       keepPlanning();
       const notice = planMode.next();
-      const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])];
-      const behind = reminders.map((reminder) => ({ type: "text" as const, text: reminder }));
-      return { role: "user", content: [...before, ...names, ...(prompt ?? [{ type: "text", text }]), ...resources, ...place, ...behind] };
+      const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])].map(textBlock);
+      const said = prompt ?? [textBlock(text)];
+      return { role: "user", content: [...start, ...listed, ...said, ...resources, ...behind, ...place, ...reminders] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
@@ -287,6 +304,10 @@ async function mcpPrompt(mcp: SessionMcp, text: string, signal = AbortSignal.tim
   if (content) return content;
   const others = mcp.prompts().map((prompt) => `/${prompt.name}`);
   throw new PromptRefused(`There is no prompt /${name}. ${others.length > 0 ? `Prompts: ${others.join(", ")}.` : "No server offers one."}`);
+}
+
+function textBlock(text: string): TextBlock {
+  return { type: "text", text };
 }
 
 /** The same question; hooks hear that a person is waited for. */

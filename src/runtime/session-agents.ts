@@ -11,6 +11,7 @@ import { escapeSystemTags } from "../protocol/system-tags.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { AgentsHost } from "./agents-host.ts";
 import type { SessionAgent } from "./create-agent.ts";
+import type { RunApart } from "./skills.ts";
 import type { SubagentRunner } from "./subagents.ts";
 
 type Mail = { untilWork(signal: AbortSignal): Promise<void>; take(): Promise<Pending | undefined> };
@@ -57,6 +58,9 @@ export class SessionAgents implements AsyncDisposable {
     const agents = this.#agents ?? (/^agent-[0-9a-f]+$/.test(to) ? (await this.#runner()).agents : undefined);
     return agents?.find(to) !== undefined;
   }
+
+  /** For skills that work apart. */
+  readonly runApart: RunApart = async (...skill) => (await this.#runner()).runApart(...skill);
 
   /** For TaskStop; undefined for one that nobody knows. */
   readonly stop = async (to: string) => (await this.#runner()).stop(to);

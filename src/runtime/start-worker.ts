@@ -30,11 +30,14 @@ import { firstInput } from "./agent-memory.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { goOnText } from "./go-on-text.ts";
+import { joinReminders } from "./join-reminders.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { PermissionScope } from "./permissions.ts";
 import { SessionAgents } from "./session-agents.ts";
+import { openSkills } from "./skill-places.ts";
+import { subagentTools } from "./subagent-tools.ts";
 import { readSurroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
 import { tellOfMail } from "./team-hooks.ts";
@@ -109,10 +112,13 @@ export async function startWorker(
   await using hooks = await openHooks(surroundings, screen.note);
   const isInProcess = info.backendType === "in-process";
   const sessionPath = join(boot.teamFolder, "sessions", `${self}.jsonl`);
+  const isAccepted = (item: string) => opened?.permissions.isAccepted(item) ?? false;
+  const skills = openSkills(surroundings, isAccepted);
   const scope: PermissionScope = {
     team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
     auditPath: join(boot.teamFolder, "audit.jsonl"),
     extraRoots: [teamLayout(boot.teamFolder).artifacts],
+    ...skills.scope,
   };
   const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info) };
   const askHuman = boot.headless ? undefined : relay.ask;
@@ -129,9 +135,7 @@ export async function startWorker(
       return opened;
     },
     files: read,
-    tools: ({ shell, bash, web, files, mayShow }) => ({
-      tools: workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings: toolSettings }),
-    }),
+    tools: subagentTools(surroundings, isAccepted),
     isCoordinator: false,
     isSynchronous: isInProcess,
     autoBackgroundMs: getAutoBackgroundMs(boot.env),
@@ -153,7 +157,7 @@ export async function startWorker(
     sessionId: randomUUID(),
     sessionPath,
     system: await workerSystem(info, boot.team),
-    tools: ({ shell, bash, web, mayShow }) => {
+    tools: ({ shell, bash, web, mayShow, addTools }) => {
       const askUser = screen.askUser ?? (async () => undefined);
       const member = memberTools({
         bus,
@@ -172,14 +176,17 @@ export async function startWorker(
         ...workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: toolSettings }),
         ...writeToAgentsToo(member, bus.roster, agents),
         agents.agentTool(),
+        skills.tool({ shell, bash, addTools, discover: async () => undefined, runApart: agents.runApart }),
       ];
       return isInProcess ? all.filter(({ name }) => mayUseInProcess(name)) : all;
     },
-    news: agents.news,
+    resolve: async (call) => skills.resolve(call, opened?.tools.sent ?? []),
+    onRunEnd: () => skills.turnEnded(),
+    news: () => joinReminders(agents.news(), skills.takeReminder()),
     pending: () => mail.take(),
     hooks: hooks && { hooks, agentType: info.agentType, team: team.name, worktree: info.worktreePath, task: () => taskNow },
     overBudget: teamBudget(bus, self, spent),
-    preserve: () => teamReminders(bus, self, "teammate"),
+    preserve: async () => [...(await teamReminders(bus, self, "teammate")), ...(await skills.news([]))],
     askHuman,
     shellEnv,
     onNotice: screen.note,
@@ -219,6 +226,7 @@ export async function startWorker(
     await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString(), spent: spent() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
+    if (boot.prompt !== undefined) await skills.tell();
     const first = boot.prompt === undefined ? undefined : await firstInput(agent.memory, boot.prompt, screen.note);
     const presence = new AgentPresence(bus.presence, self, spent);
     const end = await runWorker(

@@ -32,6 +32,8 @@ const RecordSchema = z.object({
     permissionMode: z.enum([...PERMISSION_MODES, "dontAsk"]).optional(),
     memory: z.enum(["user", "project", "none"]).optional(),
     commands: z.literal("read-only").optional(),
+    /** Of skills: each call has to be held by all of these. */
+    allowLists: z.array(z.object({ name: z.string(), tools: z.array(z.string()) })).optional(),
   }),
   worktree: z.object({ path: z.string(), branch: z.string(), base: z.string() }).optional(),
   /** Its end was told to the one who started it. */

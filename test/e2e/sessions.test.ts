@@ -108,7 +108,7 @@ test.each(PROTOCOLS)(
   async (protocol) => {
     let answerNow = true;
     await using model = await fakeModel(async ({ steps }) => {
-      if (steps.some((step) => step.type === "words" && step.text === "slow")) await eventually(() => answerNow);
+      if (steps.some((step) => step.type === "words" && step.text.endsWith("slow"))) await eventually(() => answerNow);
       return { text: `Answer ${steps.length}.` };
     });
     await using home = await testHome(FILES);

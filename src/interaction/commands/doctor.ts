@@ -13,11 +13,11 @@ export async function doctorCommand(args: DoctorArguments): Promise<number> {
   outliveOutput();
   const checks = await examine(await readSurroundings(process.cwd(), process.env, args), args);
   const isFine = checks.every(({ status }) => status !== "fail");
-  const text = args.json ? JSON.stringify({ ok: isFine, checks }) : checks.map(lineOf).join("\n");
-  process.stdout.write(`${maskSecrets(text)}\n`);
+  const text = args.json ? maskSecrets(JSON.stringify({ ok: isFine, checks })) : checks.map(checkLine).join("\n");
+  process.stdout.write(`${text}\n`);
   return isFine ? 0 : 1;
 }
 
-function lineOf({ name, status, text, mend }: Check): string {
-  return `${MARKS[status]} ${name}: ${text.replaceAll(/\s*\n\s*/g, " ")}${mend ? ` ${mend}` : ""}`;
+export function checkLine({ name, status, text, mend }: Check): string {
+  return maskSecrets(`${MARKS[status]} ${name}: ${text.replaceAll(/\s*\n\s*/g, " ")}${mend ? ` ${mend}` : ""}`);
 }
