@@ -153,9 +153,15 @@ export class SessionAgents implements AsyncDisposable {
 
   async #runner(): Promise<SubagentRunner> {
     this.#loading ??= import("./subagents.ts").then(({ SubagentRunner: Runner }) => Runner.open(this.#host));
-    const runner = await this.#loading;
-    this.#agents = runner.agents;
-    return runner;
+    try {
+      const runner = await this.#loading;
+      this.#agents = runner.agents;
+      return runner;
+    } catch (error) {
+      // The next who needs it tries again, and the end of the session has nothing to close.
+      this.#loading = undefined;
+      throw error;
+    }
   }
 }
 

@@ -74,7 +74,7 @@ test("completion has name, type, description and hint of all that can be typed, 
     "skills/hidden.md": skillText({ name: "hidden", description: "d", "user-invocable": "false" }),
     "commands/fix.md": "# Fix an issue\n",
   });
-  const all = await slashCompletions(SLASH_COMMANDS, made.session);
+  const all = await slashCompletions(SLASH_COMMANDS, { ...made.session, mcp: undefined });
   expect(all.map(({ name }) => name)).toEqual([...all.map(({ name }) => name)].sort());
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   expect(all).toEqual(
