@@ -4,14 +4,13 @@ import type { Answer } from "../../src/interaction/demo/conversation.ts";
 import { fakeModel, inOrder } from "../support/fake-model.ts";
 import { childEnvironment, type TestHome, testHome } from "../support/home.ts";
 import { rawServer } from "../support/raw-sse.ts";
+import { said } from "../support/said.ts";
 
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 const FILES = { "f.txt": "one\n" };
 const STREAM = ["--output-format", "stream-json"];
 const LONG_ANSWER = "0123456789abcdefghi\n".repeat(15_000);
 const LOOK: Answer = { calls: [{ name: "Glob", input: { pattern: "*.txt" } }] };
-/** Without the list of skills, which stands before the first words of a conversation. */
-const said = (text = ""): string => text.replace(/^<system-reminder>Skills: [\s\S]*?<\/system-reminder>\s*/, "");
 /** The last words of the person. */
 const echo = ({ steps }: { steps: readonly { type: string; text?: string }[] }): Answer => ({ text: `Heard: ${said(steps.at(-1)?.text)}` });
 
