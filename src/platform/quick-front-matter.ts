@@ -18,7 +18,7 @@ export function quickFields(file: string): ReadonlyMap<string, string> | undefin
   return fields;
 }
 
-/** What YAML too takes for these very characters, but for words such as `true` and numbers, which are text here as well. */
+/** What YAML too takes for these very characters: no number, and no word of its own. */
 function isPlain(value: string): boolean {
-  return /^[\p{L}\p{N}]/u.test(value) && !/: |:$| #|[\t\r]/.test(value);
+  return /^\p{L}/u.test(value) && !/: |:$| #|[\t\r]/.test(value) && !/^(?:true|false|null)$/i.test(value.trim());
 }

@@ -35,8 +35,8 @@ tmuxDescribe("slash commands in a real pane", { timeout: LONG }, () => {
     await repl.sees("It goes in with the next round");
     await repl.socket.tmux("run-shell", `touch ${join(repl.home.repo, "go")}`);
     await repl.sees("Hello Ann.");
-    const last = JSON.parse(repl.model.proxy.captures.at(-1)?.body ?? "");
-    expect(JSON.stringify(last.messages)).toContain("/etc/hosts is wrong");
+    // What was typed behind a command waits for it.
+    await eventually(() => repl.model.proxy.captures.at(-1)?.body.includes("/etc/hosts is wrong") === true);
     await repl.prompt();
     await repl.type("/exit");
     await repl.sees("ended with 0");
