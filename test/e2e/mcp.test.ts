@@ -129,7 +129,12 @@ test("what a project brings is started once exactly that was accepted, and no lo
   await using home = await testHome();
   const started = join(home.home, "started");
   const shared = (kind: string) =>
-    configFile(home, { demo: stdioServer(kind), "a b": { command: "touch", args: [started] } }, join(home.repo, ".mcp.json"));
+    // The first request waits for this one, and so the run is long enough for the other to start.
+    configFile(
+      home,
+      { demo: { ...stdioServer(kind), required: true }, "a b": { command: "touch", args: [started] } },
+      join(home.repo, ".mcp.json"),
+    );
   await shared("good");
   await mkdir(join(home.repo, ".roocode"));
   await writeFile(join(home.repo, ".roocode/config.yaml"), "mcpServers: { other: { command: touch, args: [started] } }\n");
