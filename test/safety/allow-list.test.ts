@@ -3,7 +3,7 @@ import { outsideAllowLists } from "../../src/safety/allow-list.ts";
 import { DISK } from "../../src/safety/path-sandbox.ts";
 import { accessIn } from "../support/access.ts";
 
-const GROUND = { root: "/work/p", cwd: "/work/p", home: "/home/u", dataFolder: "/home/u/.roocode", extraRoots: [], files: DISK };
+const GROUND = { root: "/home/u/p", cwd: "/home/u/p", home: "/home/u", dataFolder: "/home/u/.roocode", extraRoots: [], files: DISK };
 
 /** Whether a call goes through lists of tools. */
 async function passes(tool: string, input: Record<string, unknown>, ...lists: string[][]): Promise<boolean> {
