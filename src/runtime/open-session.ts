@@ -219,8 +219,22 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   });
   if (opened.wasPlanning) isPlanningKept = true;
   if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
-  const left = old ? await agents.goOn() : [];
-  await opened.start();
+  const close = async () => {
+    servers?.[Symbol.dispose]();
+    // What they have open is the session's.
+    await agents[Symbol.asyncDispose]();
+    await Promise.all([opened[Symbol.asyncDispose](), mcp?.[Symbol.asyncDispose]()]);
+    await hooks?.[Symbol.asyncDispose]();
+  };
+  const begin = async () => {
+    const told = old ? await agents.goOn() : [];
+    await opened.start();
+    return told;
+  };
+  const left = await begin().catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   let toldTypes: string | undefined;
   /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */
   const newTypes = async (): Promise<string[]> => {
@@ -286,11 +300,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
-      servers?.[Symbol.dispose]();
-      // What they have open is the session's.
-      await agents[Symbol.asyncDispose]();
-      await Promise.all([opened[Symbol.asyncDispose](), mcp?.[Symbol.asyncDispose]()]);
-      await hooks?.[Symbol.asyncDispose]();
+      await close();
     },
   };
 }

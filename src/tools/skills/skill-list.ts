@@ -29,7 +29,9 @@ export function skillsReminder(all: readonly Listed[], told = ""): string | unde
 }
 
 export function skillLine({ name, description, whenToUse }: Listed): string {
-  const words = [description, whenToUse ?? ""].join(" ").replaceAll(/\s+/g, " ").trim();
+  const what = description.trim();
+  const end = whenToUse === undefined || /[.!?。！？]$/.test(what) ? "" : ".";
+  const words = `${what}${end} ${whenToUse ?? ""}`.replaceAll(/\s+/g, " ").trim();
   const short = words.length > LINE_CHARACTERS ? `${words.slice(0, LINE_CHARACTERS - 1).trimEnd()}…` : words;
   return escapeSystemTags(`- ${name}: ${short}`);
 }
