@@ -40,6 +40,12 @@ export class PlainScreen {
     this.#lastLine = text;
   }
 
+  /** Nothing stands on it any more; what is no screen keeps its lines. */
+  clear(): void {
+    this.#endLine();
+    if (this.#terminal.isScreen) this.#terminal.output.write("\x1b[2J\x1b[3J\x1b[H");
+  }
+
   /** Lets go of the input, so that the process can end. */
   close(): void {
     this.#endLine();

@@ -1,29 +1,35 @@
+import { UserError } from "../protocol/errors.ts";
 import { type UserMessage, userText } from "../protocol/message.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
-import { type OpenedSession, PromptRefused } from "../runtime/open-session.ts";
+import type { OpenedSession } from "../runtime/open-session.ts";
 import type { Attention } from "./attention.ts";
 import type { Key } from "./line-questions.ts";
 import type { PlainScreen } from "./plain.ts";
-import type { SlashContext } from "./slash/command.ts";
-import { readSlash } from "./slash/registry.ts";
+import type { SlashContext, SlashEnd } from "./slash/command.ts";
+import { maySlash, resolveSlash, type Slash } from "./slash/resolve.ts";
 import { sayProblem } from "./slash/say-problem.ts";
 import type { SteeringQueue } from "./steering-queue.ts";
 
 /** Within this time a second Ctrl+C ends the session, and a second Esc goes back. */
 const TWICE_MS = 2_000;
 
-/** Prompts and runs, one after another, until the person ends it. What is typed during a run waits for its next round. */
+/**
+ * Prompts and runs, one after another, until the person ends it or goes on in another conversation. What is typed during a run waits for
+ * its next round.
+ */
 export async function runRepl(
   session: OpenedSession,
   screen: PlainScreen,
   queue: SteeringQueue,
   attention: Attention,
   firstPrompt?: string,
-): Promise<void> {
+): Promise<SlashEnd> {
   let running: AbortController | undefined;
   /** Of a command that was typed at the prompt. */
   let command: AbortController | undefined;
-  let isOver = false;
+  let end: SlashEnd | undefined;
+  /** Lines that were typed during a run are looked at one after another. */
+  let typed = Promise.resolve();
   let isAtPrompt = false;
   const lastHit = new Map<Key, number>();
   const isSecond = (key: Key): boolean => {
@@ -42,30 +48,35 @@ export async function runRepl(
     ask: (question) => screen.ask(question, signal),
   });
 
-  /** Gives true when the line was a command. */
-  async function runSlash(line: string, signal: AbortSignal): Promise<boolean> {
-    const slash = readSlash(line);
-    if (!slash) return false;
-    if (!slash.command) screen.line(`There is no command /${slash.name}. /help lists them.`);
-    else if (running && !slash.command.anyTime) {
+  async function runCommand({ command: own, argument }: Extract<Slash, { type: "command" }>, signal: AbortSignal): Promise<void> {
+    try {
+      end ??= await own.run(argument, context(signal));
+    } catch (error) {
+      sayProblem(error, (text) => screen.line(text));
+    }
+  }
+
+  /** A line that was typed while the agent works. */
+  async function takeTyped(line: string, signal: AbortSignal): Promise<void> {
+    const slash = await resolveSlash(line, session);
+    if (slash?.type === "unknown") screen.line(slash.text);
+    else if (slash?.type === "command" && slash.command.anyTime) await runCommand(slash, signal);
+    else if (slash) {
       queue.addCommand(line);
       screen.dim(`/${slash.name} runs when the agent is done. /queue shows what waits; Esc stops the agent and runs it now.`);
     } else {
-      try {
-        if ((await slash.command.run(slash.argument, context(signal))) === "exit") isOver = true;
-      } catch (error) {
-        sayProblem(error, (text) => screen.line(text));
-      }
+      queue.add(line);
+      screen.dim("It goes in with the next round. /queue shows what waits; Esc stops the agent and sends it now.");
     }
-    return true;
   }
 
-  /** Undefined where a hook refuses the words. */
-  async function messageOf(line: string, signal: AbortSignal): Promise<UserMessage | undefined> {
+  /** Undefined where a hook refuses the words, or what was called can't begin. `prompt`: what was called by its name. */
+  async function messageOf(line: string, prompt: Slash | undefined, signal: AbortSignal): Promise<UserMessage | undefined> {
+    const called = prompt?.type === "prompt" ? prompt : undefined;
     try {
-      return await session.message(line, signal);
+      return await session.message(line, signal, called && ((skills) => skills.call(called.skill, called.argument, signal)));
     } catch (error) {
-      if (!(error instanceof PromptRefused)) throw error;
+      if (!(error instanceof UserError)) throw error;
       screen.line(error.message);
       return undefined;
     }
@@ -79,7 +90,7 @@ export async function runRepl(
       const giveWay = attention.open();
       const line = await screen.ask("> ", giveWay, true);
       isAtPrompt = false;
-      if (line !== undefined || !giveWay.aborted || isOver) return line;
+      if (line !== undefined || !giveWay.aborted || end !== undefined) return line;
     }
   }
 
@@ -91,7 +102,7 @@ export async function runRepl(
   }
 
   function leave(): void {
-    isOver = true;
+    end = "exit";
     (running ?? command)?.abort();
     screen.close();
   }
@@ -132,12 +143,7 @@ export async function runRepl(
     line(text) {
       if (!running) return false;
       const { signal } = running;
-      if (text.trim() === "") return true;
-      if (readSlash(text)) void runSlash(text, signal);
-      else {
-        queue.add(text);
-        screen.dim("It goes in with the next round. /queue shows what waits; Esc stops the agent and sends it now.");
-      }
+      if (text.trim() !== "") typed = typed.then(() => takeTyped(text, signal));
       return true;
     },
   });
@@ -148,24 +154,27 @@ export async function runRepl(
   process.on("SIGHUP", leave);
   try {
     let prompt = firstPrompt;
-    while (!isOver) {
+    while (end === undefined) {
+      await typed;
       prompt ??= queue.take() ?? queue.takeCommand() ?? (await nextPrompt());
-      if (prompt === undefined || isOver) break;
+      if (prompt === undefined || end !== undefined) break;
       const line = prompt;
       prompt = undefined;
       lastHit.clear();
       const news = line.trim() === "" ? session.subagents.news() : undefined;
       if (line.trim() === "" && news === undefined) continue;
       const whole = new AbortController();
-      if (readSlash(line)) {
+      const slash = maySlash(line) ? await resolveSlash(line, session) : undefined;
+      if (slash?.type === "unknown") screen.line(slash.text);
+      if (slash?.type === "command") {
         command = whole;
-        await runSlash(line, whole.signal);
+        await runCommand(slash, whole.signal);
         command = undefined;
-        continue;
       }
+      if (slash && slash.type !== "prompt") continue;
       running = whole;
       if (news !== undefined) screen.dim("A sub-agent in the background has ended.");
-      const message = news === undefined ? await messageOf(line, whole.signal) : userText(news);
+      const message = news === undefined ? await messageOf(line, slash, whole.signal) : userText(news);
       if (message) {
         const events = session.agent.run({ message }, whole.signal);
         const watched = news === undefined ? session.learner?.watch(line, events) : undefined;
@@ -176,8 +185,9 @@ export async function runRepl(
   } finally {
     process.off("SIGINT", onSignal);
     // The others stay: a terminal that closes sends SIGHUP more than once, and what is open is saved only now.
-    screen.close();
+    if (typeof end !== "object") screen.close();
   }
+  return end ?? "exit";
 }
 
 function counted(count: number, one: string, many: string): string[] {

@@ -1,3 +1,4 @@
+import { splitFrontMatter } from "./front-matter-head.ts";
 import { contentOf, isMap, isScalar, LineCounter, parseDocument } from "./yaml.ts";
 
 /** `line` counts from 1 in the whole file. */
@@ -22,21 +23,31 @@ export type FrontMatter = {
  * write `description: Two modes: fast and safe`. A refusal is for what has no fields to be found.
  */
 export function readFrontMatter(file: string): FrontMatter | { refusal: FrontMatterProblem } {
-  const text = file.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
-  const head = /^(\s*\n)?---[ \t]*\n/.exec(text);
-  if (!head) return { isThere: false, body: text.trim(), problems: [], fields: new Map() };
-  const rest = text.slice(head[0].length);
-  const firstLine = lineCount(head[0]) + 1;
-  const end = /^(?:---|\.\.\.)[ \t]*$/m.exec(rest);
-  if (!end) return { refusal: { line: firstLine - 1, text: "the front matter that begins here is not closed by a line ---" } };
-  const yaml = rest.slice(0, end.index);
-  const body = rest.slice(end.index + end[0].length).trim();
-
+  const split = splitFrontMatter(file);
+  if (split.type === "body") return { isThere: false, body: split.body, problems: [], fields: new Map() };
+  if (split.type === "open")
+    return { refusal: { line: split.line, text: "the front matter that begins here is not closed by a line ---" } };
+  const { yaml, firstLine, body } = split;
   const strict = strictFields(yaml, firstLine);
-  if ("fields" in strict) return { isThere: true, body, problems: [], fields: strict.fields };
+  if ("fields" in strict) return { isThere: true, body, problems: strict.warnings, fields: strict.fields };
   const fields = tolerantFields(yaml, firstLine);
   if (fields.size === 0) return { refusal: strict.problem };
   return { isThere: true, body, problems: [strict.problem], fields };
+}
+
+/** How the file is written, where that is not the usual way; it is read all the same. */
+export function oddForm(file: string): string[] {
+  return [
+    ...(file.startsWith("\uFEFF") ? ["begins with a byte order mark"] : []),
+    ...(file.includes("\uFFFD") ? ["holds bytes that are no UTF-8"] : []),
+    ...(file.includes("\r") ? ["has line ends other than LF"] : []),
+    ...(/^\uFEFF?\s*\r?\n---/.test(file) ? ["has blank lines before its front matter"] : []),
+    ...(/^ *\t/m.test(headOf(file)) ? ["has tabs in its front matter"] : []),
+  ];
+}
+
+function headOf(file: string): string {
+  return /^\uFEFF?\s*---[^\n]*\n([\s\S]*?)\n---/.exec(file)?.[1] ?? "";
 }
 
 /** `allowedTools`, `allowed-tools` and `allowed_tools` are one. */
@@ -67,13 +78,20 @@ export function fieldFlag(matter: FrontMatter, name: string): boolean | "odd" | 
   return text === "true" || text === "yes" ? true : text === "false" || text === "no" ? false : "odd";
 }
 
-function strictFields(yaml: string, firstLine: number): { fields: Map<string, FrontMatterField> } | { problem: FrontMatterProblem } {
+type StrictFields = { fields: Map<string, FrontMatterField>; warnings: FrontMatterProblem[] };
+
+function strictFields(yaml: string, firstLine: number): StrictFields | { problem: FrontMatterProblem } {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { lineCounter: lines, strict: true, uniqueKeys: true, prettyErrors: false });
   const lineAt = (offset: number) => lines.linePos(offset).line + firstLine - 1;
+  const said = ({ pos, message }: { pos: [number, number]; message: string }, what: string): FrontMatterProblem => ({
+    line: lineAt(pos[0]),
+    text: `${what}: ${message.split("\n")[0]}`,
+  });
   const error = document.errors[0];
-  if (error) return { problem: { line: lineAt(error.pos[0]), text: `no valid YAML: ${error.message.split("\n")[0]}` } };
-  if (document.contents === null) return { fields: new Map() };
+  if (error) return { problem: said(error, "no valid YAML") };
+  const warnings = document.warnings.map((warning) => said(warning, "odd YAML"));
+  if (document.contents === null) return { fields: new Map(), warnings };
   if (!isMap(document.contents)) return { problem: { line: firstLine, text: "the front matter is no list of `name: value`" } };
   const content = contentOf(document);
   if ("problem" in content) return { problem: { line: firstLine, text: content.problem } };
@@ -84,7 +102,7 @@ function strictFields(yaml: string, firstLine: number): { fields: Map<string, Fr
     const parsed: unknown = value?.toJS(document, { maxAliasCount: 50 });
     fields.set(plainName(name), { name, value: parsed, source: yaml.slice(from, to), line: lineAt(key.range?.[0] ?? 0) });
   }
-  return { fields };
+  return { fields, warnings };
 }
 
 /** Names that begin a field where the block is no YAML: a line `user: …` is then part of a description that runs on. */
@@ -158,8 +176,4 @@ function wordOf(item: unknown): string {
 
 function plainName(name: string): string {
   return name.replaceAll(/[-_]/g, "").toLowerCase();
-}
-
-function lineCount(text: string): number {
-  return text.split("\n").length - 1;
 }

@@ -14,6 +14,7 @@ export function dataPaths(home: string, roocodeHome?: string) {
     log: join(root, "log"),
     audit: join(root, "log", "audit.jsonl"),
     trust: join(root, "trust.json"),
+    mcpAuth: join(root, "mcp-auth.json"),
     teams: join(root, "teams"),
     doneTeams: join(root, "teams", ".done"),
     worktrees: join(root, "worktrees"),

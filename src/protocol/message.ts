@@ -6,7 +6,14 @@ export type ThinkingBlock = { type: "thinking"; text: string; signature?: string
 export type ToolUseBlock = { type: "tool_use"; id: string; name: string; input: Record<string, unknown>; malformed?: string };
 /** Only its own provider can read it (redacted thinking, server tools): sent back unchanged, dropped for others. */
 export type OpaqueBlock = { type: "opaque"; provider: string; raw: unknown };
-export type ToolResultBlock = { type: "tool_result"; toolUseId: string; content: (TextBlock | ImageBlock)[]; isError: boolean };
+/** `found` are tools that the requests behind it name. */
+export type ToolResultBlock = {
+  type: "tool_result";
+  toolUseId: string;
+  content: (TextBlock | ImageBlock)[];
+  isError: boolean;
+  found?: readonly string[];
+};
 export type ContentBlock = TextBlock | ImageBlock | ThinkingBlock | OpaqueBlock | ToolUseBlock | ToolResultBlock;
 export type UserMessage = { role: "user"; content: (TextBlock | ImageBlock | ToolResultBlock)[] };
 export type AssistantMessage = {

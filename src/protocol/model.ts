@@ -12,7 +12,8 @@ export type StopReason =
   | `other:${string}`;
 /** `input` counts what was neither read from nor written to a cache: input + cacheRead + cacheWrite is the prompt. */
 export type Usage = { input: number; output: number; cacheRead: number; cacheWrite: number };
-export type ToolSpec = { name: string; description: string; inputSchema: Record<string, unknown> };
+/** `isDeferred`: where a provider can, a model reads it only where a result names it (`found`), and the prefix stays as it was. */
+export type ToolSpec = { name: string; description: string; inputSchema: Record<string, unknown>; isDeferred?: true };
 export type ModelRequest = { model: string; system: string; messages: readonly Message[]; tools: readonly ToolSpec[]; maxTokens: number };
 
 export type ModelErrorKind =

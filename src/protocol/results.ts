@@ -12,6 +12,7 @@ export function resultBlock(call: Pick<ToolUseBlock, "id">, result: ToolResult):
     toolUseId: call.id,
     content: content.length > 0 ? content : [{ type: "text", text: "(no output)" }],
     isError: result.isError ?? false,
+    ...(result.found && result.found.length > 0 ? { found: result.found } : {}),
   };
 }
 

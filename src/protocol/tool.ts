@@ -7,8 +7,8 @@ import type { ToolSpec } from "./model.ts";
  */
 export type Access = { kind: "read" | "write" | "command" | "other"; subject: string; paths?: readonly string[]; isUnsandboxed?: true };
 export type ToolDisplay = { type: "diff"; path: string; patch: string } | { type: "text"; text: string };
-/** The model reads `content`; the person sees `display`. */
-export type ToolResult = { content: (TextBlock | ImageBlock)[]; isError?: boolean; display?: ToolDisplay };
+/** The model reads `content`; the person sees `display`. `found` are tools that the next request names for the first time. */
+export type ToolResult = { content: (TextBlock | ImageBlock)[]; isError?: boolean; display?: ToolDisplay; found?: readonly string[] };
 /**
  * `callId` is the id of the model's call; two runs never share one. `resolved` are the places that were judged, in the order of
  * `access.paths`; undefined where no layer judges paths.

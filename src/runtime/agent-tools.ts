@@ -34,15 +34,19 @@ export class AgentTools {
     return this.#sent;
   }
 
-  /** They may be called at once, and the next request names them. One that is there under its name takes that one's place in calls only. */
-  add(tools: readonly Tool[]): void {
+  /**
+   * They may be called at once, and the next request names them. One that is there under its name takes that one's place in calls only.
+   * Gives the names that are new in the requests.
+   */
+  add(tools: readonly Tool[], isDeferred = false): string[] {
     for (const tool of tools) this.callable.set(tool.name, tool);
     const specs = tools
       .filter(({ name }, index) => !this.#names.has(name) && tools.findIndex((one) => one.name === name) === index)
-      .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-    if (specs.length === 0) return;
+      .map(({ name, description, inputSchema }) => ({ name, description, inputSchema, ...(isDeferred ? { isDeferred } : {}) }));
+    if (specs.length === 0) return [];
     for (const { name } of specs) this.#names.add(name);
     this.#onAdd?.(specs);
     this.#sent.push(...specs);
+    return specs.map(({ name }) => name);
   }
 }

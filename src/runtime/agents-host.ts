@@ -6,6 +6,7 @@ import type { FileState } from "../tools/file-state.ts";
 import type { AgentRequest, OpenedAgent, ToolParts } from "./open-agent.ts";
 import type { OpenedHooks } from "./open-hooks.ts";
 import type { PermissionScope, Permissions } from "./permissions.ts";
+import type { Skills } from "./skills.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** What a conversation gives the sub-agents that it starts. */
@@ -24,9 +25,13 @@ export type AgentsHost = {
   /** What the conversation has read: a fork knows it, too. */
   files: FileState;
   /** All tools that a sub-agent may get, before the filters, and the way to those that join later. */
-  tools: (parts: ToolParts & { files: FileState }) => { tools: readonly Tool[]; resolve?: AgentRequest["resolve"] };
+  tools: (parts: ToolParts & { files: FileState }) => {
+    tools: readonly Tool[];
+    resolve?: AgentRequest["resolve"];
+    skills: Skills;
+  };
   /** What its first message says of tools that can be searched for. */
-  toolReminder?: string | undefined;
+  toolReminder?: (() => string | undefined) | undefined;
   /** It has no code tools: who starts there without a type is no fork of it. */
   isCoordinator: boolean;
   /** Sub-agents run only while their caller waits. */

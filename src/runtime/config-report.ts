@@ -29,6 +29,7 @@ const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
   ["tools.allowWrite", true],
   ["tools.allowBash", true],
   ["tools.bashTimeout", 120_000],
+  ["toolLoading", "native"],
   ["sandbox.mode", "auto"],
   ["sandbox.network", "off"],
   ["team.teammates", 4],

@@ -5,13 +5,14 @@ import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import { spill } from "../memory/spill.ts";
 import type { Agent, AgentEvent, AgentInput, AgentSpec, Pending } from "../protocol/agent.ts";
 import type { Compactor, ContextReport } from "../protocol/memory.ts";
-import type { AssistantMessage, Message } from "../protocol/message.ts";
+import type { AssistantMessage, Message, ToolUseBlock } from "../protocol/message.ts";
 import type { Prices, ToolSpec } from "../protocol/model.ts";
 import type { Authorize } from "../protocol/permission.ts";
 import type { Session } from "../protocol/session.ts";
-import type { Access } from "../protocol/tool.ts";
+import type { Access, ToolResult } from "../protocol/tool.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
 import { AgentTools } from "./agent-tools.ts";
+import { joinReminders } from "./join-reminders.ts";
 import { record } from "./record.ts";
 import type { Spending } from "./spending.ts";
 
@@ -20,6 +21,8 @@ export type ModelInUse = {
   client: LoopOptions["model"];
   id: string;
   maxTokens: number;
+  /** Unless it is false. */
+  hasVision?: boolean;
   compactor?: Compactor;
   /** By model id: a fallback model has its own. */
   pricesOf: (model: string) => Prices | undefined;
@@ -42,6 +45,7 @@ export type AgentParts = {
   /** How many messages of the person the session holds. */
   turns?: number;
   onRewind?: () => void;
+  onRunEnd?: (() => void) | undefined;
   /** `settle` after each round; `news` of its background jobs go with the next request. */
   shell?: { settle(): void; news(): string | undefined };
   /** Of a session that goes on: sent again as they were. */
@@ -73,7 +77,7 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   const { session, spending } = parts;
   const history = [...spec.history];
   const { hooks } = parts;
-  const news = () => joined(parts.shell?.news(), hooks?.takeContext());
+  const news = () => joinReminders(parts.shell?.news(), hooks?.takeContext());
   const tools = parts.tools ?? new AgentTools({ tools: spec.tools, sent: parts.toolSpecs });
   let { model } = parts;
   let turns = parts.turns ?? 0;
@@ -102,8 +106,10 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
         checkpoints ??= await parts.checkpoints?.();
         await checkpoints?.before(checkpointTurn(), kind === "write" ? paths.map((path) => resolve(spec.cwd, path)) : []);
       },
-      shrink: (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) =>
-        spill(parts.spillFolder, call, result, maxCharacters),
+      shrink: async (...[call, result, maxCharacters]: Parameters<LoopOptions["runTool"]["shrink"]>) => {
+        const shown = model.hasVision === false ? await withoutImages(parts.spillFolder, call, result) : result;
+        return spill(parts.spillFolder, call, shown, maxCharacters);
+      },
     },
   };
 
@@ -135,11 +141,11 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
       hooks?.begin();
       const input = told(given, news());
       turns += 1;
-      return kept(runLoop({ ...base, ...inLoop() }, input, signal), input);
+      return withEnd(kept(runLoop({ ...base, ...inLoop() }, input, signal), input), parts.onRunEnd);
     },
     goOn(signal) {
       hooks?.begin();
-      return kept(runLoop({ ...base, ...inLoop() }, undefined, signal));
+      return withEnd(kept(runLoop({ ...base, ...inLoop() }, undefined, signal)), parts.onRunEnd);
     },
     compact(focus, signal) {
       return kept(compactByHand(history, model, focus, signal));
@@ -157,9 +163,12 @@ export function createAgent(spec: AgentSpec, parts: AgentParts): SessionAgent {
   };
 }
 
-function joined(...parts: (string | undefined)[]): string | undefined {
-  const known = parts.filter((part) => part !== undefined);
-  return known.length === 0 ? undefined : known.join("\n\n");
+async function* withEnd(events: AsyncIterable<AgentEvent>, onEnd: (() => void) | undefined): AsyncGenerator<AgentEvent> {
+  try {
+    yield* events;
+  } finally {
+    onEnd?.();
+  }
 }
 
 function withNews(pending: Pending | undefined, news: string | undefined): Pending | undefined {
@@ -185,4 +194,10 @@ async function* compactByHand(
   const answer: AssistantMessage = { role: "assistant", provider: "", model: id, content: [{ type: "text", text: "I have the summary." }] };
   history.push(answer);
   yield { type: "message", message: answer };
+}
+
+async function withoutImages(folder: string, call: ToolUseBlock, result: ToolResult): Promise<ToolResult> {
+  if (result.content.every((block) => block.type === "text")) return result;
+  const { spillImages } = await import("../memory/spill-images.ts");
+  return spillImages(folder, call, result);
 }

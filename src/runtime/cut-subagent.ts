@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { SubagentEnd } from "../engine/subagents/subagent.ts";
 import { loadSession } from "../memory/load-session.ts";
+import { readHeader } from "../memory/session-head.ts";
 import { isErrno } from "../platform/files.ts";
 import { messageText } from "../protocol/message.ts";
 import type { SubagentRecord } from "./subagent-records.ts";
@@ -19,7 +20,8 @@ export async function endOfCut(record: SubagentRecord, sessionPath: string, surr
 }
 
 function wordsOf(sessionPath: string): { text: string; turns: number } | undefined {
-  if (!existsSync(sessionPath)) return undefined;
+  // A kill while it was made, or a power cut, leaves a file without a whole first line.
+  if (!readHeader(sessionPath)) return undefined;
   const { history } = loadSession(sessionPath).loaded;
   const own = history.filter((message) => message.role === "assistant" && message.provider !== "");
   return { text: own.map(messageText).findLast((text) => text !== "") ?? "", turns: own.length };

@@ -3,16 +3,15 @@ import { toolApprovals } from "../safety/tool-approvals.ts";
 import type { McpTool } from "../tools/mcp/as-tool.ts";
 
 /** Joins the servers' tools with what the person has allowed of them. Loaded with the first server. */
-export function foreignTools(tools: readonly McpTool[], trustStore: string): ForeignTools {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+export function foreignTools(find: (name: string) => McpTool | undefined, trustStore: string): ForeignTools {
   const approvals = toolApprovals(trustStore);
   return {
     async changeOf(name) {
-      const tool = await byName.get(name)?.current();
+      const tool = await find(name)?.current();
       return tool && approvals.change(tool);
     },
     async approve(name) {
-      const tool = await byName.get(name)?.current();
+      const tool = await find(name)?.current();
       if (tool) await approvals.approve(tool);
     },
   };

@@ -36,6 +36,7 @@ import type { OpenedHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
 import { SessionAgents } from "./session-agents.ts";
 import type { Spending } from "./spending.ts";
+import { subagentTools } from "./subagent-tools.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
 import { tellOfMail } from "./team-hooks.ts";
@@ -155,9 +156,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     mode: () => request.mode,
     parent: () => opened,
     files: read,
-    tools: ({ shell, bash, web, files, mayShow }) => ({
-      tools: workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings: toolSettings }),
-    }),
+    tools: subagentTools(surroundings, (item) => opened.permissions.isAccepted(item)),
     isCoordinator: request.coordinator,
     isSynchronous: false,
     autoBackgroundMs: getAutoBackgroundMs(surroundings.env),

@@ -1,76 +1,72 @@
 import { resolve } from "node:path";
-import { readOddFile, readTextOrUndefined } from "../platform/files.ts";
+import { readOddFile } from "../platform/files.ts";
 import { packageVersion } from "../platform/package.ts";
 import { projectPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
 import { isRecord } from "../protocol/record.ts";
-import type { ForeignTools } from "../safety/authorize.ts";
 import { maskSecrets } from "../safety/secrets.ts";
+import type { ServerSurroundings } from "../tools/mcp/connection.ts";
 import type { ConfiguredServer, ConfiguredServers } from "../tools/mcp/schema.ts";
-import type { ServerSurroundings } from "../tools/mcp/servers.ts";
-import type { AgentTools } from "./agent-tools.ts";
-import type { ToolLoading } from "./deferred-tools.ts";
+import type { SessionMcp } from "./agent-mcp.ts";
 import type { ProjectWish } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-export type SessionMcp = AsyncDisposable & {
-  /** What an agent needs to reach the servers' tools; absent without a server. */
-  loading?: (addTools: AgentTools["add"]) => ToolLoading;
-  /** For the first message. */
-  reminder?: string;
-  status: { name: string; status: "connected" | "failed" }[];
-  notes: string[];
-  /** Absent without a server. */
-  foreignTools?: ForeignTools;
+/** Of the project, and not accepted by the person as it is now. */
+export type WaitingServer = { name: string; source: string };
+
+export type McpOptions = {
+  configFiles: readonly string[];
+  /** Told of a server that is not there, and that it is there again. */
+  onNotice: (text: string) => void;
+  elicit?: ServerSurroundings["elicit"] | undefined;
 };
 
 /**
- * Starts the servers that the person configured, and the project's once it is trusted, and waits for all of them, at most ten seconds.
+ * Starts the servers that the person configured, and the project's once it is trusted, in the background: nobody waits for them here.
  * Without one, nothing loads.
  */
-export async function startMcp(surroundings: Surroundings, configFiles: readonly string[]): Promise<SessionMcp> {
-  const { servers: configured, problems } = await configuredServers(surroundings, configFiles);
-  const notes = [...problems];
-  if (configured.length === 0) return { status: [], notes, [Symbol.asyncDispose]: async () => undefined };
-  const [{ openServers }, { mcpTools }, { foreignTools }, { appendedTools }, { oneLine }] = await Promise.all([
-    import("../tools/mcp/servers.ts"),
-    import("../tools/mcp/as-tool.ts"),
-    import("./foreign-tools.ts"),
-    import("./deferred-tools.ts"),
-    import("../tools/tool-index.ts"),
-  ]);
-  const opened = await openServers(configured, serverSurroundings(surroundings));
-  const names = configured.map((server) => server.name);
-  const there = new Set(opened.servers.map((server) => server.name));
-  const tools = mcpTools(opened.servers, names, maskSecrets);
-  const deferred = { all: () => tools, starting: () => [], settled: async () => undefined, missing: () => undefined };
-  return {
-    loading: (addTools) => appendedTools(deferred, addTools),
-    reminder: `<system-reminder>${tools.map(oneLine).join("\n")}</system-reminder>`,
-    foreignTools: foreignTools(tools, surroundings.data.trust),
-    status: names.map((name) => ({ name, status: there.has(name) ? "connected" : "failed" })),
-    notes: [...notes, ...opened.notes],
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-  };
+export async function startMcp(surroundings: Surroundings, options: McpOptions): Promise<{ mcp?: SessionMcp; notes: string[] }> {
+  const { servers, problems } = await configuredServers(surroundings, options.configFiles);
+  const configured = servers.filter(({ config }) => !config.disabled);
+  if (configured.length === 0) return { notes: problems };
+  const { openSessionMcp } = await import("./session-mcp.ts");
+  const mcp = openSessionMcp({
+    configured,
+    surroundings: { ...serverSurroundings(surroundings), ...(options.elicit ? { elicit: options.elicit } : {}) },
+    trustStore: surroundings.data.trust,
+    loading: surroundings.settings.toolLoading ?? "native",
+    onNotice: options.onNotice,
+  });
+  return { mcp, notes: problems };
 }
 
 /**
  * Those of a trusted project, of the user's settings and of files given by the person; of two with one name the later counts, so
  * a project takes no name from the person's own.
  */
-export async function configuredServers(surroundings: Surroundings, configFiles: readonly string[]): Promise<ConfiguredServers> {
+export async function configuredServers(
+  surroundings: Surroundings,
+  configFiles: readonly string[],
+): Promise<ConfiguredServers & { waiting: WaitingServer[] }> {
   const { settings, data, cwd } = surroundings;
-  const { wished, problems } = await projectServers(surroundings);
-  if (wished.length === 0 && settings.mcpServers === undefined && configFiles.length === 0) return { servers: [], problems };
+  const { wished, waiting, problems } = await projectServers(surroundings);
+  if (wished.length === 0 && settings.mcpServers === undefined && configFiles.length === 0) return { servers: [], waiting, problems };
   const { readServers } = await import("../tools/mcp/schema.ts");
   const own = [...wished, { raw: settings.mcpServers, source: data.config }].map(({ raw, source }) => readServers(raw, source));
   const given = await Promise.all(configFiles.map((file) => readConfigFile(resolve(cwd, file), file, readServers)));
   const byName = new Map([...own.flatMap(({ servers }) => servers), ...given.flat()].map((server) => [server.name, server]));
-  return { servers: [...byName.values()], problems: [...problems, ...own.flatMap((each) => each.problems)] };
+  return { servers: [...byName.values()], waiting, problems: [...problems, ...own.flatMap((each) => each.problems)] };
 }
 
-export function serverSurroundings({ cwd, env }: Pick<Surroundings, "cwd" | "env">): ServerSurroundings {
-  return { cwd, env, version: packageVersion(), maskSecrets };
+export function serverSurroundings({ cwd, env, root, addDirs, data }: Surroundings): ServerSurroundings {
+  return {
+    cwd,
+    env,
+    version: packageVersion(),
+    maskSecrets,
+    roots: [root, ...addDirs.own],
+    signIn: async (url, config) => (await import("./mcp-sign-in.ts")).quietSignIn(data.mcpAuth, url, config),
+  };
 }
 
 async function readConfigFile(
@@ -78,7 +74,8 @@ async function readConfigFile(
   shown: string,
   readServers: (raw: unknown, source: string) => ConfiguredServers,
 ): Promise<ConfiguredServer[]> {
-  const text = await readTextOrUndefined(path);
+  const { text, problem } = await readOddFile(path);
+  if (problem !== undefined) throw new UserError(`${shown} ${problem} (--mcp-config).`);
   if (text === undefined) throw new UserError(`There is no file ${shown} (--mcp-config).`);
   const content = parseJson(text, shown);
   if (typeof content !== "object" || content === null || !("mcpServers" in content))
@@ -97,21 +94,27 @@ function parseJson(text: string, shown: string): unknown {
 }
 
 /** What a repository brings along would run as the person who opens it: a server starts once exactly that was accepted. */
-async function projectServers(surroundings: Surroundings): Promise<{ wished: ProjectWish["servers"]; problems: string[] }> {
+async function projectServers(
+  surroundings: Surroundings,
+): Promise<{ wished: ProjectWish["servers"]; waiting: WaitingServer[]; problems: string[] }> {
   const { projectRoot, projectWish } = surroundings;
   const { mcp } = projectPaths(projectRoot);
-  const { text } = await readOddFile(mcp);
-  if (text === undefined && projectWish.servers.length === 0) return { wished: [], problems: [] };
+  const { text, problem } = await readOddFile(mcp);
+  if (problem !== undefined) return { wished: [], waiting: [], problems: [`${mcp} ${problem}; its servers are left out.`] };
+  if (text === undefined && projectWish.servers.length === 0) return { wished: [], waiting: [], problems: [] };
   const shared = sharedServers(text, mcp);
   const [{ projectRules }, { serverItem }] = await Promise.all([import("./permissions.ts"), import("./project-items.ts")]);
   const { isTrusted, items } = await projectRules(surroundings);
-  if (!isTrusted) return { wished: [], problems: shared.problems };
-  const isAccepted = ([name, server]: [string, unknown]) => items.includes(serverItem(name, server));
-  const wished = [...shared.wished, ...projectWish.servers].map(({ raw, source }) => ({
-    raw: typeof raw === "object" && raw !== null ? Object.fromEntries(Object.entries(raw).filter(isAccepted)) : raw,
+  const isAccepted = ([name, server]: [string, unknown]) => isTrusted && items.includes(serverItem(name, server));
+  const all = [...shared.wished, ...projectWish.servers];
+  const waiting = all.flatMap(({ raw, source }) =>
+    isRecord(raw) ? Object.entries(raw).flatMap((entry) => (isAccepted(entry) ? [] : [{ name: entry[0], source }])) : [],
+  );
+  const wished = all.map(({ raw, source }) => ({
+    raw: isRecord(raw) ? Object.fromEntries(Object.entries(raw).filter(isAccepted)) : raw,
     source,
   }));
-  return { wished, problems: shared.problems };
+  return { wished: isTrusted ? wished : [], waiting, problems: shared.problems };
 }
 
 function sharedServers(text: string | undefined, path: string): { wished: ProjectWish["servers"]; problems: string[] } {

@@ -42,6 +42,8 @@ export type ToolParts = {
   mayShow: MayShow;
   /** For a tool that brings others: they may be called at once, and stand at the end of the next request's. */
   addTools: AgentTools["add"];
+  /** A tool as the requests name it. */
+  sentTool: (name: string) => ToolSpec | undefined;
 };
 
 export type AgentRequest = {
@@ -60,10 +62,14 @@ export type AgentRequest = {
   /** For calls of tools that are not among these yet, or that stand for others. */
   resolve?: RunToolOptions["resolve"];
   pending?: () => Promise<Pending | undefined>;
+  /** After each run, however it ended. */
+  onRunEnd?: () => void;
   /** A sentence once no more may be spent; asked before each model call. */
   overBudget?: () => Promise<string | undefined>;
   /** Reminders that a compaction puts into the new history, as they are then. */
   preserve?: () => Promise<string[]>;
+  /** The conversation goes on from an earlier place. */
+  onRewind?: () => void;
   /** What its steps do to files can be undone: by its own checkpoints, or as part of another conversation's turn. */
   isUndoable?: boolean;
   checkpointsOf?: { open: () => Promise<Checkpoints>; turn: () => number } | undefined;
@@ -162,7 +168,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     writable: [...permissions.addDirs, ...(request.scope?.extraRoots ?? [])],
     home: surroundings.home,
     dataFolder: surroundings.data.root,
-    readable: [spillFolder, surroundings.projectRoot],
+    readable: [spillFolder, surroundings.projectRoot, ...(request.scope?.readRoots ?? [])],
     keepsPolicy: !request.isMerging,
   }));
   const hooks = request.hooks && new (await import("./agent-hooks.ts")).AgentHooks(request.hooks, { request, shell, note: tell });
@@ -192,10 +198,11 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
   const mail = old?.loaded.mail ?? new Set<string>();
   const memory = agentMemory(surroundings, request.root, permissions.isTrusted, request.memoryScope);
   const web = { mayBePrivate: permissions.namesHost };
-  const addTools: AgentTools["add"] = (more) => tools.add(more);
+  const addTools: AgentTools["add"] = (...more) => tools.add(...more);
+  const sentTool = (name: string) => tools.sent.find((spec) => spec.name === name);
   const { begin } = request;
-  const tools = new AgentTools({
-    tools: memory.watched(request.tools({ shell, bash, web, mail, mayShow: permissions.mayShow, addTools })),
+  const tools: AgentTools = new AgentTools({
+    tools: memory.watched(request.tools({ shell, bash, web, mail, mayShow: permissions.mayShow, addTools, sentTool })),
     sent: old?.loaded.tools ?? begin?.tools,
     onAdd: (specs) => session.write({ type: "tools_added", at: new Date().toISOString(), tools: [...specs] }),
   });
@@ -227,6 +234,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       client,
       id: one.model,
       maxTokens: one.maxOutputTokens,
+      hasVision: one.hasVision,
       compactor: hooks ? hooks.around(compactor) : compactor,
       pricesOf: (model) => (model === fallback?.model ? fallback.prices : model === one.model ? one.prices : undefined),
     };
@@ -257,7 +265,10 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       checkpoints: request.checkpointsOf?.open ?? (request.isUndoable ? checkpoints : undefined),
       checkpointTurn: request.checkpointsOf?.turn,
       turns: old?.loaded.turns ?? 0,
-      onRewind: () => memory.wentBack(),
+      onRewind: () => {
+        memory.wentBack();
+        request.onRewind?.();
+      },
       hooks,
       shell: withNews(shell, request.news),
       authorize: permissions.authorize,
@@ -265,6 +276,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       spillFolder,
       tools,
       resolve: request.resolve,
+      onRunEnd: request.onRunEnd,
     },
   );
   let modelName = `${selected.provider}/${selected.model}`;

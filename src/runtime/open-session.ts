@@ -5,29 +5,34 @@ import { systemPrompt } from "../engine/system-prompt.ts";
 import type { MemoryStore } from "../memory/auto-memory/memory-store.ts";
 import type { OnProblem } from "../memory/session-file.ts";
 import { exists } from "../platform/files.ts";
-import type { AgentEvent, AgentInput } from "../protocol/agent.ts";
+import type { AgentEvent, AgentInput, Pending } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { FireHook } from "../protocol/hook.ts";
-import type { UserMessage } from "../protocol/message.ts";
+import type { TextBlock, UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
+import type { Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { FileState } from "../tools/file-state.ts";
+import type { AgentMcp, SessionMcp } from "./agent-mcp.ts";
 import { openMemories } from "./agent-memory.ts";
 import { customAgents, customAgentsReminder } from "./agent-places.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import type { AgentsHost } from "./agents-host.ts";
-import type { ToolLoading } from "./deferred-tools.ts";
+import { joinReminders } from "./join-reminders.ts";
 import type { Learner, TurnLearner } from "./learner.ts";
-import { type SessionMcp, startMcp } from "./mcp.ts";
+import { type McpOptions, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
 import { PlanMode } from "./plan-mode.ts";
 import { SessionAgents } from "./session-agents.ts";
+import { openSkills } from "./skill-places.ts";
+import type { Skills } from "./skills.ts";
+import { discoverNamed, subagentTools } from "./subagent-tools.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { workTools } from "./toolset.ts";
 
@@ -42,6 +47,8 @@ export type SessionOptions = {
   /** The permissions are those of the agent that asks: the main one or a sub-agent. */
   askHuman?: (permissions: Pick<Permissions, "alwaysRule">, ...question: Parameters<AskHuman>) => ReturnType<AskHuman>;
   askUser: AskUser;
+  /** Puts a server's questions to the person; they are declined without it. */
+  elicit?: McpOptions["elicit"];
   /** Absent when nobody can approve a plan. */
   approvePlan?: ApprovePlan;
   /** Of a new session: it has no tools for code, only agents that have. */
@@ -68,21 +75,26 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
   jobs: Pick<ShellState, "jobs" | "stopJob">;
+  /** Absent without a server. */
+  mcp: SessionMcp | undefined;
   subagents: Pick<SessionAgents, "running" | "hasNews" | "news" | "toBackground">;
   /** A run that is over when what it started in the background is. */
   runToEnd(input: AgentInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
-  mcpServers: SessionMcp["status"];
   memories(): Promise<MemoryStore>;
   /** Takes memories from the turns that it is told of; undefined where that is off. */
   learner: Learner | undefined;
-  /** The first message of a conversation carries the instruction files and the memories. Throws PromptRefused where a hook refuses the words. */
-  message(text: string, signal?: AbortSignal): Promise<UserMessage>;
+  /** The first message of a conversation carries the instruction files and the memories. Throws PromptRefused where a hook refuses the words.
+   * `called`: what a skill or a command that the person typed adds to them. */
+  message(text: string, signal?: AbortSignal, called?: (skills: Skills) => Promise<TextBlock[]>): Promise<UserMessage>;
+  skills: Skills;
 };
 
-/** A hook of the person's settings does not let these words go to the model. */
+/** These words do not go to the model: a hook of the person's settings refuses them, or they are a command that is none. */
 export class PromptRefused extends UserError {}
 
 const MAIN_AGENT = "main";
+/** Beyond what a server may take: nothing here may wait for ever. */
+const MAX_WAIT_MS = 60_000;
 const COORDINATOR = "coordinator";
 
 /** A plain session of the main agent in this folder, new or gone on with. */
@@ -110,9 +122,16 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     opened.session.write({ type: "mode", at: new Date().toISOString(), mode });
   };
   const planMode = new PlanMode({ file: planFile, mode: () => mode, setMode, approve: options.approvePlan ?? (async () => undefined) });
-  // Before the first request: tools that come later would change what every request begins with.
-  const mcp = await startMcp(surroundings, options.mcpConfig ?? []);
+  const isAccepted = (item: string) => opened.permissions.isAccepted(item);
+  const skills = openSkills(surroundings, isAccepted);
   const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const { mcp, notes: mcpNotes } = await startMcp(surroundings, {
+    configFiles: options.mcpConfig ?? [],
+    onNotice: note,
+    elicit: options.elicit,
+  });
+  await mcp?.ready(AbortSignal.timeout(MAX_WAIT_MS));
+  let servers: AgentMcp | undefined;
   const hooks = await openHooks(surroundings, note);
   const refusal = async (prompt: string, signal = new AbortController().signal): Promise<string | undefined> => {
     const said = await opened.fireHook?.({ event: "user_prompt_submit", prompt }, signal);
@@ -120,15 +139,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   };
   // Where nobody can be asked, nobody is waited for.
   const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
-  let loading: ToolLoading | undefined;
+  let loadSkill: Tool | undefined;
   const { askHuman } = options;
   const asking =
     askHuman &&
     ((permissions: () => Permissions): AskHuman =>
       (...question) =>
         askHuman(permissions(), ...question));
-  const scope = { planFile, ...(mcp.foreignTools ? { foreignTools: mcp.foreignTools } : {}) };
-  const toolSettings = settings.tools ?? {};
+  const scope = { planFile, ...skills.scope, ...(mcp ? { foreignTools: mcp.foreignTools } : {}) };
   const read = new FileState();
   const agents = new SessionAgents({
     surroundings,
@@ -138,12 +156,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     mode: () => mode,
     parent: () => opened,
     files: read,
-    tools: ({ shell, bash, web, files, mayShow, addTools }) => {
-      const own = mcp.loading?.(addTools);
-      const work = workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings: toolSettings });
-      return { tools: [...work, ...agents.taskTools(), ...(own?.tools ?? [])], ...(own ? { resolve: own.resolve } : {}) };
-    },
-    toolReminder: mcp.reminder,
+    tools: subagentTools(surroundings, isAccepted, { mcp, more: () => agents.taskTools() }),
+    toolReminder: () => mcp?.reminder(),
     isCoordinator,
     isSynchronous: false,
     autoBackgroundMs: getAutoBackgroundMs(surroundings.env),
@@ -165,37 +179,62 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionId: id,
     sessionPath,
     system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
-    tools: ({ shell, bash, web, mayShow, addTools }) => {
+    tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
       const own = [...agents.tools(), planMode.tool()];
+      const discover = async (names: readonly string[]) => discoverNamed(names, servers);
+      const skillTool = skills.tool({ shell, bash, addTools, discover, runApart: agents.runApart, isCoordinator });
       if (isCoordinator) return [askUserTool(askUser), taskStopTool(shell, agents.stop), ...own];
-      loading = mcp.loading?.(addTools);
-      const work = workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: toolSettings });
-      return [...work, ...own, ...(loading?.tools ?? [])];
+      loadSkill = skillTool;
+      servers = mcp?.agent({ addTools, sent: sentTool });
+      const work = workTools({ web, shell, bash, files: read, mayShow, askUser, stopOther: agents.stop, settings: settings.tools ?? {} });
+      return [...work, ...own, skillTool, ...(servers?.tools ?? [])];
     },
-    resolve: async (call, signal) => loading?.resolve(call, signal),
-    pending: async () => {
+    resolve: async (call, signal) => (await servers?.resolve(call, signal)) ?? skills.resolve(call, opened.tools.sent),
+    onRewind: () => servers?.wentBack(),
+    onRunEnd: () => skills.turnEnded(),
+    pending: async (): Promise<Pending | undefined> => {
       const steering = options.steering?.();
-      const notice = planMode.next();
+      const reminder = [planMode.next(), servers?.news(opened.agent.history)].filter((one) => one !== undefined).join("\n");
       const refused = steering === undefined ? undefined : await refusal(steering);
       if (refused !== undefined) note(`A hook refused what you typed meanwhile: ${refused}`);
       const said = steering === undefined || refused !== undefined ? {} : { steering };
-      return notice === undefined && said.steering === undefined ? undefined : { reminder: notice ?? "", mail: [], ...said };
+      return reminder === "" && said.steering === undefined ? undefined : { reminder, mail: [], ...said };
     },
-    preserve: async () => [...planMode.now(), ...agents.reminders(), ...(await customTypes())],
-    news: agents.news,
+    preserve: async () => [
+      ...planMode.now(),
+      ...agents.reminders(),
+      ...(await customTypes()),
+      ...(servers?.all() ?? []),
+      ...(loadSkill ? await skills.news([]) : []),
+    ],
+    news: () => joinReminders(agents.news(), skills.takeReminder()),
     isUndoable: true,
     ...(hooks ? { hooks: { hooks, agentType: isCoordinator ? COORDINATOR : MAIN_AGENT, interrupt: options.interrupt } } : {}),
     scope,
     askHuman: asking?.(() => opened.permissions),
     onProblem: options.onProblem,
   }).catch(async (error: unknown) => {
-    await Promise.all([mcp[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
+    await Promise.all([mcp?.[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
   if (opened.wasPlanning) isPlanningKept = true;
   if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
-  const left = old ? await agents.goOn() : [];
-  await opened.start();
+  const close = async () => {
+    servers?.[Symbol.dispose]();
+    // What they have open is the session's.
+    await agents[Symbol.asyncDispose]();
+    await Promise.all([opened[Symbol.asyncDispose](), mcp?.[Symbol.asyncDispose]()]);
+    await hooks?.[Symbol.asyncDispose]();
+  };
+  const begin = async () => {
+    const told = old ? await agents.goOn() : [];
+    await opened.start();
+    return told;
+  };
+  const left = await begin().catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   let toldTypes: string | undefined;
   /** Kinds of agents beside the built-in ones, when they are others than the conversation knows; files may come while it goes on. */
   const newTypes = async (): Promise<string[]> => {
@@ -210,7 +249,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     return text === undefined ? [] : [text];
   };
   // Behind what a session that began without servers sends already.
-  if (loading) opened.tools.add(loading.tools);
+  if (servers) opened.tools.add(servers.tools);
+  if (loadSkill) opened.tools.add([loadSkill]);
   let opening = opened.isNew ? await opened.memory.opening() : undefined;
   const { onRemembered } = options;
   const learner =
@@ -231,35 +271,53 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     toBackground: () => opened.shell.toBackground(),
     jobs: opened.shell,
+    mcp,
     subagents: agents,
     runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),
-    mcpServers: mcp.status,
     memories: () => openMemories(surroundings),
     learner,
-    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...left, ...mcp.notes],
-    async message(text, signal) {
+    notes: [...surroundings.warnings, ...(moved ? [moved.note] : []), ...(opening?.notes ?? []), ...opened.notes, ...left, ...mcpNotes],
+    skills,
+    async message(text, signal, called) {
       const refused = await refusal(text, signal);
       if (refused !== undefined) throw new PromptRefused(`A hook refused this prompt: ${refused}`);
+      skills.turnEnded();
       // Also after a step back to the very beginning.
       if (opened.agent.history.length === 0) opening ??= await opened.memory.opening();
-      const before = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
-      const names = isFirst && mcp.reminder ? [{ type: "text" as const, text: mcp.reminder }] : [];
-      const place = isFirst && moved ? [{ type: "text" as const, text: moved.reminder }] : [];
+      const start = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
+      const prompt = text.startsWith("/mcp__") && mcp ? await mcpPrompt(mcp, text, signal) : undefined;
+      const resources = text.includes("@") ? ((await mcp?.mentions(text, signal ?? AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
+      const news = [servers?.news(opened.agent.history), ...(loadSkill ? await skills.news(opened.agent.history) : [])];
+      const listed = news.flatMap((one) => (one === undefined ? [] : [textBlock(one)]));
+      const behind = (await called?.(skills)) ?? [];
+      const place = isFirst && moved ? [textBlock(moved.reminder)] : [];
       isFirst = false;
       keepPlanning();
       const notice = planMode.next();
-      const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])];
-      const behind = reminders.map((reminder) => ({ type: "text" as const, text: reminder }));
-      return { role: "user", content: [...before, ...names, { type: "text", text }, ...place, ...behind] };
+      const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])].map(textBlock);
+      const said = prompt ?? [textBlock(text)];
+      return { role: "user", content: [...start, ...listed, ...said, ...resources, ...behind, ...place, ...reminders] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();
-      // What they have open is the session's.
-      await agents[Symbol.asyncDispose]();
-      await Promise.all([opened[Symbol.asyncDispose](), mcp[Symbol.asyncDispose]()]);
-      await hooks?.[Symbol.asyncDispose]();
+      await close();
     },
   };
+}
+
+/** `/mcp__server__prompt words`: what a server has written for it stands in its place. */
+async function mcpPrompt(mcp: SessionMcp, text: string, signal = AbortSignal.timeout(MAX_WAIT_MS)): Promise<UserMessage["content"]> {
+  const [, name = "", words = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  const content = await mcp.expandPrompt(name, words, signal).catch((error: unknown) => {
+    throw new PromptRefused(`/${name}: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  if (content) return content;
+  const others = mcp.prompts().map((prompt) => `/${prompt.name}`);
+  throw new PromptRefused(`There is no prompt /${name}. ${others.length > 0 ? `Prompts: ${others.join(", ")}.` : "No server offers one."}`);
+}
+
+function textBlock(text: string): TextBlock {
+  return { type: "text", text };
 }
 
 /** The same question; hooks hear that a person is waited for. */

@@ -1,6 +1,7 @@
 import { projectPaths } from "../platform/paths.ts";
 import type { AskHuman, Authorize, BeforeAsk, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import type { MayShow } from "../protocol/tool.ts";
+import type { AllowList } from "../safety/allow-list.ts";
 import { auditFile } from "../safety/audit.ts";
 import { createAuthorize, createMayShow, type ForeignTools } from "../safety/authorize.ts";
 import { narrowestRules } from "../safety/narrowest-rule.ts";
@@ -18,9 +19,13 @@ export type PermissionScope = {
   granted?: readonly string[];
   /** Folders beside the root that file tools may use. */
   extraRoots?: readonly string[];
+  /** Folders that may be read and never written. */
+  readRoots?: readonly string[];
   auditPath?: string;
   /** Of servers: an approval holds for them as they are. */
   foreignTools?: ForeignTools;
+  /** The tools that skills in use leave. */
+  allowLists?: () => readonly AllowList[];
   /** The session's plan: in plan mode it alone is written without a question. */
   planFile?: string;
   /** Of commands only those that provably look are allowed. */
@@ -80,7 +85,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     home,
     dataFolder: data.root,
     extraRoots: [...addDirs, ...(options.extraRoots ?? [])],
-    readRoots: memoryFolders(surroundings).map(({ path }) => path),
+    readRoots: [...memoryFolders(surroundings).map(({ path }) => path), ...(options.readRoots ?? [])],
     mode: options.mode,
     session: options.session,
     rules,
@@ -92,6 +97,7 @@ export async function createPermissions(surroundings: Surroundings, options: Per
     ...(options.awaitsApproval ? { awaitsApproval: options.awaitsApproval } : {}),
     isHeadless: options.askHuman === undefined,
     contains: options.contains,
+    allowLists: options.allowLists,
   };
   const unasked = createAuthorize({ context: { ...context, isHeadless: true } });
   return {

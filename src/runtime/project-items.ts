@@ -1,18 +1,21 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { isErrno, readOddFile } from "../platform/files.ts";
 import { type GitProgram, programText } from "../platform/git-programs.ts";
 import { projectPaths } from "../platform/paths.ts";
 import { isRecord } from "../protocol/record.ts";
 import type { RuleSet } from "../safety/rules.ts";
+import { isFolderSkill, type SkillSource, skillSources } from "../tools/skills/skill-files.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const DEFINITIONS = [
-  [".roocode", ["agents", "skills", "commands"]],
-  [".claude", ["agents"]],
+  [".roocode", ["agents", "skills"]],
+  [".claude", ["agents", "skills"]],
+  [".agents", ["skills"]],
 ] as const;
-/** Front matter by which a definition gets tools or runs something; what only has words needs no trust. */
+/** Front matter by which an agent gets tools or runs something; what only has words needs no trust. */
 const BEARS_TOOLS = ["allowed-tools", "tools", "permission-mode", "hooks", "mcp-servers"];
 const MAX_DEFINITIONS = 500;
 
@@ -79,18 +82,17 @@ async function sharedServers(projectRoot: string): Promise<string[]> {
   }
 }
 
-/** Agents, skills and commands with tools, each bound to the whole of its file. */
+/** Agents with tools, and the tools that skills bring; each bound to the whole of its file. */
 async function definitionItems(projectRoot: string): Promise<string[]> {
   const items: string[] = [];
   for (const [name, kinds] of DEFINITIONS) {
     const folder = join(projectRoot, name);
     const there = new Set(await namesIn(folder));
     for (const kind of kinds.filter((one) => there.has(one))) {
-      const files = (await namesIn(join(folder, kind), true)).filter((file) => file.endsWith(".md")).sort();
-      for (const file of files.slice(0, MAX_DEFINITIONS)) {
-        const path = join(folder, kind, file);
+      const files = await bearingFiles(join(folder, kind), kind);
+      for (const path of files.slice(0, MAX_DEFINITIONS)) {
         const { text = "" } = await readOddFile(path);
-        const item = await definitionItem(projectRoot, path, text);
+        const item = kind === "skills" ? skillItem(projectRoot, path, text) : await definitionItem(projectRoot, path, text);
         if (item !== undefined) items.push(item);
       }
       if (files.length > MAX_DEFINITIONS)
@@ -100,18 +102,63 @@ async function definitionItems(projectRoot: string): Promise<string[]> {
   return items;
 }
 
-/** What one file of them brings that needs trust; undefined where it has only words. */
+async function bearingFiles(folder: string, kind: "agents" | "skills"): Promise<string[]> {
+  if (kind === "skills") {
+    // By the reader that will use them, which goes through links.
+    const skills = await skillSources([{ folder, level: "project", isOwn: true }]);
+    return skills.flatMap(({ file }) => toolFile(file) ?? []);
+  }
+  return (await namesIn(folder, true))
+    .filter((file) => file.endsWith(".md"))
+    .sort()
+    .map((file) => join(folder, file));
+}
+
+/** What one definition of an agent brings that needs trust; undefined where it has only words. */
 export async function definitionItem(projectRoot: string, path: string, text: string): Promise<string | undefined> {
   const { fieldOf, readFrontMatter } = await import("../platform/front-matter.ts");
   // By the reader that will use it: what that finds in an odd place must not be overlooked here.
   const matter = readFrontMatter(text);
   const bearing = "refusal" in matter ? [] : BEARS_TOOLS.flatMap((field) => fieldOf(matter, field) ?? []);
   if (bearing.length === 0) return undefined;
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
   const shownFields = bearing.map(({ name, source }) => `${name}: ${source.replaceAll(/\s+/g, " ").trim()}`);
+  return `${itemName(projectRoot, path)}: ${shownFields.join("; ")} (${shortHash(text)})`;
+}
+
+/**
+ * The tools that a skill brings. What its `allowedTools` name needs no trust: such a list takes away and grants nothing.
+ */
+function skillItem(projectRoot: string, path: string, text: string): string {
+  const lines = [...text.matchAll(/"command"\s*:\s*("(?:[^"\\]|\\.)*")/g)].map(([, line]) => line);
+  return `${itemName(projectRoot, path)}: ${lines.join("; ")} (${shortHash(text)})`;
+}
+
+/** In a folder of another product the whole way, so that no two are one. */
+function itemName(projectRoot: string, path: string): string {
   const [folder = "", kind = "", ...below] = relative(projectRoot, path).split(sep);
-  const name = [...(folder === ".roocode" ? [] : [folder, kind]), ...below].join("/");
-  return `${kind.slice(0, -1)} ${name}: ${shownFields.join("; ")} (${hash})`;
+  return `${kind.slice(0, -1)} ${[...(folder === ".roocode" ? [] : [folder, kind]), ...below].join("/")}`;
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+function toolFile(skill: string): string | undefined {
+  const file = isFolderSkill(skill) ? join(dirname(skill), "tool.json") : undefined;
+  return file !== undefined && existsSync(file) ? file : undefined;
+}
+
+/** Why a skill stays off: the project brings tools with it that the person has not accepted. */
+export async function untrustedSkill(
+  projectRoot: string,
+  isAccepted: (item: string) => boolean,
+  { file, level }: SkillSource,
+): Promise<string | undefined> {
+  const tools = level === "project" ? toolFile(file) : undefined;
+  if (tools === undefined) return undefined;
+  const { text = "" } = await readOddFile(tools);
+  if (isAccepted(skillItem(projectRoot, tools, text))) return undefined;
+  return "brings tools (tool.json) that were not accepted for this folder; roocode --trust accepts them";
 }
 
 async function namesIn(folder: string, recursive = false): Promise<string[]> {

@@ -17,7 +17,12 @@ export async function projectTrust(surroundings: Surroundings, rules: RuleSet): 
   return { isTrusted, items };
 }
 
+/** A repository may bring hundreds; the question that accepts them shows all. */
+const MOST_NAMED = 12;
+
 /** One line where nobody is asked. */
 export function untrustedText(items: readonly string[]): string {
-  return `This folder is not trusted: what it brings that runs or allows is off (${items.join(", ")}). Accept it with --trust.`;
+  const others = items.length - MOST_NAMED;
+  const named = `${items.slice(0, MOST_NAMED).join(", ")}${others > 0 ? ` and ${others} more` : ""}`;
+  return `This folder is not trusted: what it brings that runs or allows is off (${named}). Accept it with --trust.`;
 }

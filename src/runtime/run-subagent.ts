@@ -7,11 +7,14 @@ import { identity } from "../platform/commit.ts";
 import type { AgentEvent, LoopComplete } from "../protocol/agent.ts";
 import { messageText, userText } from "../protocol/message.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
+import type { AllowList } from "../safety/allow-list.ts";
 import { FileState } from "../tools/file-state.ts";
+import type { Skill } from "../tools/skills/skill.ts";
 import { firstInput } from "./agent-memory.ts";
 import type { AgentsHost } from "./agents-host.ts";
 import { type AgentRequest, type Beginning, type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { PermissionScope } from "./permissions.ts";
+import type { Skills } from "./skills.ts";
 import type { SubagentRecord } from "./subagent-records.ts";
 import { bringBack, leaveWorktree } from "./subagent-worktree.ts";
 import { readSurroundings, type Surroundings } from "./surroundings.ts";
@@ -30,6 +33,8 @@ export type SubagentJob = {
   prompt: string;
   /** A hook started it. */
   isOfHook: boolean;
+  /** The one that it works on. */
+  skill?: Skill;
 };
 
 const GUIDANCE = `# How you work
@@ -63,8 +68,14 @@ export async function runSubagent(job: SubagentJob, host: AgentsHost, run: Subag
 
 async function converse(job: SubagentJob, host: AgentsHost, surroundings: Surroundings, run: SubagentRun): Promise<SubagentEnd> {
   const { record, first } = job;
-  await using opened: OpenedAgent = await openAgent(surroundings, await requestOf(job, host, run, () => opened));
+  let skills: Skills | undefined;
+  const onSkills = (own: Skills) => {
+    skills = own;
+  };
+  await using opened: OpenedAgent = await openAgent(surroundings, await requestOf(job, host, run, () => opened, onSkills));
   await opened.start();
+  if (first.type === "prompt" && opened.tools.callable.has("LoadSkill")) await skills?.tell();
+  if (job.skill) await skills?.bring(job.skill);
   const about = { id: record.id, label: record.name ?? `${record.type} ${record.id}`, callId: job.callId };
   let turns = 0;
   const through = async (events: AsyncIterable<AgentEvent>): Promise<LoopComplete> => {
@@ -92,10 +103,11 @@ async function requestOf(
   host: AgentsHost,
   run: SubagentRun,
   opened: () => OpenedAgent,
+  onSkills: (skills: Skills) => void,
 ): Promise<AgentRequest> {
   const parent = host.parent();
   const { rules, worktree } = record;
-  let resolve: AgentRequest["resolve"];
+  let given: ReturnType<AgentsHost["tools"]> | undefined;
   const isAllowed = (name: string) => mayUse(name, filter);
   const filter = { ...(record.isFork ? {} : { definition: rules }), isBackground: record.isBackground };
   const place = worktree ? { root: worktree.path, cwd: worktree.path } : { root: host.root, cwd: host.cwd() };
@@ -109,14 +121,21 @@ async function requestOf(
     sessionPath,
     system: (environment) => systemPrompt(environment, first.type === "prompt" ? first.definition.prompt : "", GUIDANCE),
     tools: (parts) => {
-      const addTools: typeof parts.addTools = (more) => parts.addTools(more.filter(({ name }) => isAllowed(name)));
+      const addTools: typeof parts.addTools = (more, isDeferred) =>
+        parts.addTools(
+          more.filter(({ name }) => isAllowed(name)),
+          isDeferred,
+        );
       // In a worktree the same paths are other files.
       const files = new FileState(first.type === "fork" && !worktree ? host.files : undefined);
-      const given = host.tools({ ...parts, addTools, files });
-      resolve = given.resolve;
+      given = host.tools({ ...parts, addTools, files });
+      onSkills(given.skills);
       return record.isFork ? forkTools(parent.tools.sent, given.tools, isAllowed) : given.tools.filter(({ name }) => isAllowed(name));
     },
-    resolve: async (call, signal) => (isAllowed(call.name) ? resolve?.(call, signal) : undefined),
+    resolve: async (call, signal) =>
+      isAllowed(call.name) ? ((await given?.resolve?.(call, signal)) ?? given?.skills.resolve(call, opened().tools.sent)) : undefined,
+    news: () => given?.skills.takeReminder(),
+    onRunEnd: () => given?.skills.turnEnded(),
     ...(first.type === "fork" ? { begin: first.begin } : {}),
     ...(record.isFork ? { cacheKey: parent.session.id } : {}),
     pending: async () => {
@@ -143,13 +162,18 @@ async function requestOf(
     shellEnv: { ...host.shellEnv, ...(worktree ? await identity(worktree.path) : {}) },
     onNotice: host.onNote,
     onProblem: host.onNote,
-    scope: scopeOf(record, host),
+    scope: scopeOf(record, host, () => given?.skills.scope.allowLists() ?? []),
   };
 }
 
-function scopeOf({ isFork, rules, worktree }: SubagentRecord, { scope, parent, surroundings }: AgentsHost): PermissionScope {
+function scopeOf(
+  { isFork, rules, worktree }: SubagentRecord,
+  { scope, parent, surroundings }: AgentsHost,
+  ownLists: () => readonly AllowList[],
+): PermissionScope {
   return {
     ...scope,
+    allowLists: () => [...(rules.allowLists ?? []), ...ownLists()],
     // A fork's conversation names large results that lie with its parent.
     ...(isFork ? { extraRoots: [...(scope?.extraRoots ?? []), ...parent().resultFolders] } : {}),
     ...(rules.commands === "read-only" ? { onlyLooks: true } : {}),
@@ -185,22 +209,27 @@ async function surroundingsOf({ worktree }: SubagentRecord, { surroundings }: Ag
 }
 
 function promptOf(
-  { prompt, definition: { skills } }: Extract<First, { type: "prompt" }>,
+  { prompt, definition }: Extract<First, { type: "prompt" }>,
   { tools }: OpenedAgent,
   { toolReminder, mode }: AgentsHost,
 ): string {
-  const isPlanning = mode() === "plan";
+  const { skills } = definition;
+  const isPlanning = childMode(mode(), definition) === "plan";
   const loads = skills.length > 0 && tools.callable.has("LoadSkill");
+  const reminder = tools.callable.has("ToolSearch") ? toolReminder?.() : undefined;
   return [
     ...(isPlanning ? [PLANNING] : []),
     ...(loads ? [`<system-reminder>Load these skills with LoadSkill before you begin: ${skills.join(", ")}.</system-reminder>`] : []),
-    ...(toolReminder !== undefined && tools.callable.has("ToolSearch") ? [toolReminder] : []),
+    ...(reminder === undefined ? [] : [reminder]),
     prompt,
   ].join("\n\n");
 }
 
 function endOf(end: LoopComplete, turns: number, { agent }: OpenedAgent): SubagentEnd {
-  if (end.reason === "end_turn") return { status: "completed", text: end.text, notes: [], turns };
+  if (end.reason === "end_turn") {
+    const notes = end.text.trim() === "" ? ["It ended without a word: what it did or found is not known"] : [];
+    return { status: "completed", text: end.text, notes, turns };
+  }
   const last = agent.history.findLast((message) => message.role === "assistant" && message.provider !== "");
   const text = last ? messageText(last) : "";
   if (end.reason === "aborted") return { status: "stopped", text, notes: ["It was stopped before it had finished"], turns };

@@ -11,6 +11,7 @@ import { escapeSystemTags } from "../protocol/system-tags.ts";
 import type { Tool } from "../protocol/tool.ts";
 import type { AgentsHost } from "./agents-host.ts";
 import type { SessionAgent } from "./create-agent.ts";
+import type { RunApart } from "./skills.ts";
 import type { SubagentRunner } from "./subagents.ts";
 
 type Mail = { untilWork(signal: AbortSignal): Promise<void>; take(): Promise<Pending | undefined> };
@@ -57,6 +58,9 @@ export class SessionAgents implements AsyncDisposable {
     const agents = this.#agents ?? (/^agent-[0-9a-f]+$/.test(to) ? (await this.#runner()).agents : undefined);
     return agents?.find(to) !== undefined;
   }
+
+  /** For skills that work apart. */
+  readonly runApart: RunApart = async (...skill) => (await this.#runner()).runApart(...skill);
 
   /** For TaskStop; undefined for one that nobody knows. */
   readonly stop = async (to: string) => (await this.#runner()).stop(to);
@@ -149,9 +153,15 @@ export class SessionAgents implements AsyncDisposable {
 
   async #runner(): Promise<SubagentRunner> {
     this.#loading ??= import("./subagents.ts").then(({ SubagentRunner: Runner }) => Runner.open(this.#host));
-    const runner = await this.#loading;
-    this.#agents = runner.agents;
-    return runner;
+    try {
+      const runner = await this.#loading;
+      this.#agents = runner.agents;
+      return runner;
+    } catch (error) {
+      // The next who needs it tries again, and the end of the session has nothing to close.
+      this.#loading = undefined;
+      throw error;
+    }
   }
 }
 

@@ -66,6 +66,7 @@ export const SettingsSchema = z.looseObject({
   tools: ToolsSchema.optional(),
   hooks: z.unknown().optional(),
   mcpServers: z.unknown().optional(),
+  toolLoading: z.enum(["append", "native", "proxy"]).optional(),
   sandbox: SandboxSchema.optional(),
   team: TeamSchema.optional(),
   enableVerificationAgent: z.boolean().optional(),
@@ -81,6 +82,7 @@ export type Settings = Pick<
   | "tools"
   | "hooks"
   | "mcpServers"
+  | "toolLoading"
   | "sandbox"
   | "team"
   | "autoMemory"

@@ -32,12 +32,15 @@ import { firstInput } from "./agent-memory.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
 import { goOnText } from "./go-on-text.ts";
+import { joinReminders } from "./join-reminders.ts";
 import { MemberPlan } from "./member-plan.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { PermissionScope } from "./permissions.ts";
 import { SessionAgents } from "./session-agents.ts";
+import { openSkills } from "./skill-places.ts";
+import { subagentTools } from "./subagent-tools.ts";
 import { readSurroundings } from "./surroundings.ts";
 import { requirePrice, teamBudget } from "./team-budget.ts";
 import { tellOfMail } from "./team-hooks.ts";
@@ -117,11 +120,14 @@ export async function startWorker(
   await using hooks = await openHooks(surroundings, screen.note);
   const isInProcess = info.backendType === "in-process";
   const sessionPath = join(boot.teamFolder, "sessions", `${self}.jsonl`);
+  const isAccepted = (item: string) => opened?.permissions.isAccepted(item) ?? false;
+  const skills = openSkills(surroundings, isAccepted);
   const scope: PermissionScope = {
     team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
     auditPath: join(boot.teamFolder, "audit.jsonl"),
     extraRoots: [teamLayout(boot.teamFolder).artifacts],
     ...(plan ? { planFile: plan.file, awaitsApproval: () => plan.isPlanning } : {}),
+    ...skills.scope,
   };
   const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info) };
   const askHuman = boot.headless ? undefined : relayed;
@@ -138,9 +144,7 @@ export async function startWorker(
       return opened;
     },
     files: read,
-    tools: ({ shell, bash, web, files, mayShow }) => ({
-      tools: workTools({ web, shell, bash, files, mayShow, askUser: async () => undefined, settings: toolSettings }),
-    }),
+    tools: subagentTools(surroundings, isAccepted),
     isCoordinator: false,
     isSynchronous: isInProcess,
     autoBackgroundMs: getAutoBackgroundMs(boot.env),
@@ -162,7 +166,7 @@ export async function startWorker(
     sessionId: randomUUID(),
     sessionPath,
     system: await workerSystem(info, boot.team),
-    tools: ({ shell, bash, web, mayShow }) => {
+    tools: ({ shell, bash, web, mayShow, addTools }) => {
       const askUser = screen.askUser ?? (async () => undefined);
       const member = memberTools({
         bus,
@@ -182,14 +186,17 @@ export async function startWorker(
         ...writeToAgentsToo(member, bus.roster, agents),
         agents.agentTool(),
         ...(plan ? [plan.tool()] : []),
+        skills.tool({ shell, bash, addTools, discover: async () => undefined, runApart: agents.runApart }),
       ];
       return isInProcess ? all.filter(({ name }) => mayUseInProcess(name)) : all;
     },
-    news: () => [agents.news(), plan?.news()].filter((text) => text !== undefined).join("\n\n") || undefined,
+    resolve: async (call) => skills.resolve(call, opened?.tools.sent ?? []),
+    onRunEnd: () => skills.turnEnded(),
+    news: () => joinReminders(agents.news(), plan?.news(), skills.takeReminder()),
     pending: () => mail.take(),
     hooks: hooks && { hooks, agentType: info.agentType, team: team.name, worktree: info.worktreePath, task: () => taskNow },
     overBudget: teamBudget(bus, self, spent),
-    preserve: async () => [...(plan?.preserved() ?? []), ...(await teamReminders(bus, self, "teammate"))],
+    preserve: async () => [...(plan?.preserved() ?? []), ...(await teamReminders(bus, self, "teammate")), ...(await skills.news([]))],
     askHuman,
     shellEnv,
     onNotice: screen.note,
@@ -231,6 +238,7 @@ export async function startWorker(
     await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString(), spent: spent() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
+    if (boot.prompt !== undefined) await skills.tell();
     const first = boot.prompt === undefined ? undefined : await firstInput(agent.memory, boot.prompt, screen.note);
     const presence = new AgentPresence(bus.presence, self, spent);
     const end = await runWorker(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { AgentDefinition } from "../engine/subagents/definitions.ts";
 import type { PlainTask, TaskStore } from "../engine/subagents/task-tools.ts";
+import { readHeader } from "../memory/session-head.ts";
 import { isErrno, readTextOrUndefined, writeAtomic } from "../platform/files.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
@@ -31,6 +32,8 @@ const RecordSchema = z.object({
     permissionMode: z.enum([...PERMISSION_MODES, "dontAsk"]).optional(),
     memory: z.enum(["user", "project", "none"]).optional(),
     commands: z.literal("read-only").optional(),
+    /** Of skills: each call has to be held by all of these. */
+    allowLists: z.array(z.object({ name: z.string(), tools: z.array(z.string()) })).optional(),
   }),
   worktree: z.object({ path: z.string(), branch: z.string(), base: z.string() }).optional(),
   /** Its end was told to the one who started it. */
@@ -87,12 +90,13 @@ export async function readRecords(folder: string): Promise<SubagentRecord[]> {
   return records.flatMap((read) => (read.success ? [read.data] : [])).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 }
 
-/** By sub-agents of earlier processes: each has a session of its own. */
+/** By sub-agents of earlier processes: each has a session of its own. One that was cut off before its first line spent nothing. */
 export async function subagentsSpent(folder: string): Promise<Spent> {
   const names = (await namesIn(folder)).filter((name) => /^agent-[0-9a-f]+\.jsonl$/.test(name));
   if (names.length === 0) return NOTHING_SPENT;
   const { loadSession } = await import("../memory/load-session.ts");
-  return names.map((name) => loadSession(join(folder, name)).loaded).reduce<Spent>((sum, one) => addSpent(sum, one), NOTHING_SPENT);
+  const paths = names.map((name) => join(folder, name)).filter((path) => readHeader(path) !== undefined);
+  return paths.map((path) => loadSession(path).loaded).reduce<Spent>((sum, one) => addSpent(sum, one), NOTHING_SPENT);
 }
 
 /** The tasks of a session without a team; one process has it at a time. */

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentCall } from "../engine/subagents/agent-tool.ts";
 import { Subagents } from "../engine/subagents/background.ts";
@@ -6,9 +5,13 @@ import { type AgentDefinition, loadDefinitions } from "../engine/subagents/defin
 import { forkedHistory } from "../engine/subagents/fork.ts";
 import { endText } from "../engine/subagents/notification.ts";
 import type { Subagent, SubagentRun } from "../engine/subagents/subagent.ts";
+import { readHeader } from "../memory/session-head.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { Message } from "../protocol/message.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
+import type { AllowList } from "../safety/allow-list.ts";
+import type { Skill } from "../tools/skills/skill.ts";
+import { toolName } from "../tools/skills/tool-json.ts";
 import { agentFolders } from "./agent-places.ts";
 import type { AgentsHost } from "./agents-host.ts";
 import { endOfCut } from "./cut-subagent.ts";
@@ -76,7 +79,7 @@ export class SubagentRunner implements AsyncDisposable {
     const isIsolated = call.isolation === "worktree" || definition?.isolation === "worktree";
     const worktree = isIsolated ? await makeWorktree(host.surroundings, id) : undefined;
     if (worktree) await parent.fireHook?.({ event: "worktree_created", worktree: worktree.path, branch: worktree.branch }, context.signal);
-    const record = newRecord({ id, name, definition, description: call.description, model, isBackground, worktree });
+    const record = this.#restricted(newRecord({ id, name, definition, description: call.description, model, isBackground, worktree }));
     const first: First = definition
       ? { type: "prompt", prompt: call.prompt, definition }
       : { type: "fork", begin: beginningOf(parent, forkedHistory(history, context.callId, call.prompt, worktree?.path)) };
@@ -89,7 +92,7 @@ export class SubagentRunner implements AsyncDisposable {
     const agent = this.agents.find(to);
     const record = agent && this.#records.get(agent.id);
     if (!agent || !record) return undefined;
-    if (agent.end && !existsSync(this.#sessionPath(agent.id)))
+    if (agent.end && !readHeader(this.#sessionPath(agent.id)))
       return errorResult(`${agent.id} ended before it had begun: there is nothing to go on from. Start another one.`);
     if (this.agents.write(agent.id, text)) return textResult(`Delivered. ${agent.id} is at work and reads it with its next round.`);
     if (this.#isFull) return errorResult(FULL);
@@ -109,12 +112,27 @@ export class SubagentRunner implements AsyncDisposable {
     return end ? endText(agent, end) : `${agent.id} is stopped.`;
   }
 
+  /** A skill that works apart: its words are the task, and its list is all that it may use. */
+  async runApart(skill: Skill, prompt: string, context: Pick<ToolContext, "callId" | "signal">): Promise<ToolResult> {
+    if (this.#isFull) throw new UserError(FULL);
+    const definition = await this.#definition("general-purpose");
+    if (!definition) throw new Error("general-purpose is always there.");
+    const host = this.#host;
+    const { model, remark } = subagentModel(skill.model ?? definition.model, host.parent().modelName(), host.surroundings);
+    const id = this.agents.newId();
+    const record = this.#restricted(newRecord({ id, definition, description: `the skill ${skill.name}`, model, isBackground: false }));
+    const { rules } = record;
+    if (skill.allowedTools) record.rules = { ...rules, ...listOf(skill, skill.allowedTools, rules.allowLists ?? []) };
+    const agent = await this.#start(record, { first: { type: "prompt", prompt, definition }, prompt, callId: context.callId, skill });
+    return this.#inFront(agent, remark === undefined ? [] : [remark], context.signal);
+  }
+
   /** For a hook, which waits for its last words; it shows in the list of tasks. */
   async runForHook({ prompt, description }: { prompt: string; description: string }, signal: AbortSignal): Promise<string> {
     const definition = await this.#definition("general-purpose");
     if (!definition) throw new Error("general-purpose is always there.");
     const id = this.agents.newId();
-    const record = newRecord({ id, definition, description, model: this.#host.parent().modelName(), isBackground: true });
+    const record = this.#restricted(newRecord({ id, definition, description, model: this.#host.parent().modelName(), isBackground: true }));
     const agent = await this.#start(record, { first: { type: "prompt", prompt, definition }, prompt, isOfHook: true });
     const end = await this.agents.untilEnd(agent, signal);
     if (end.status !== "completed") throw new UserError(`Its sub-agent ${end.status}: ${end.notes.join("; ")}`);
@@ -123,7 +141,7 @@ export class SubagentRunner implements AsyncDisposable {
 
   async #start(
     record: SubagentRecord,
-    { callId = "", isOfHook = false, ...job }: { first: First; prompt: string; callId?: string; isOfHook?: boolean },
+    { callId = "", isOfHook = false, ...job }: { first: First; prompt: string; callId?: string; isOfHook?: boolean; skill?: Skill },
   ): Promise<Subagent> {
     const host = this.#host;
     const now = begun(record);
@@ -172,6 +190,13 @@ export class SubagentRunner implements AsyncDisposable {
     return end.status === "completed" ? textResult(text) : errorResult(text);
   }
 
+  /** What skills take away from the one who starts it is taken from it too, for as long as it lives. */
+  #restricted(record: SubagentRecord): SubagentRecord {
+    const lists = this.#host.scope?.allowLists?.() ?? [];
+    if (lists.length === 0) return record;
+    return { ...record, rules: { ...record.rules, allowLists: lists.map(({ name, tools }) => ({ name, tools: [...tools] })) } };
+  }
+
   #sessionPath(id: string): string {
     return join(this.#host.folder, `${id}.jsonl`);
   }
@@ -202,6 +227,20 @@ export class SubagentRunner implements AsyncDisposable {
     if ([...this.#starting].some((call) => call.name === name))
       throw new UserError(`Another call of yours starts ${name}. Take another name.`);
   }
+}
+
+/** The names for the filter of its tools, the whole entries for each call. */
+function listOf(
+  { name }: Skill,
+  allowed: readonly string[],
+  others: readonly AllowList[],
+): Pick<SubagentRecord["rules"], "tools" | "allowLists"> {
+  const own = toolName(name, "*");
+  const list = { name: `the skill "${name}"`, tools: [...allowed, own] };
+  return {
+    tools: [...allowed.map((entry) => entry.replace(/\(.*$/s, "")), own],
+    allowLists: [...others, list].map((one) => ({ name: one.name, tools: [...one.tools] })),
+  };
 }
 
 function beginningOf({ system, tools }: Pick<OpenedAgent, "system" | "tools">, history: readonly Message[]): Beginning {

@@ -8,8 +8,9 @@ import type {
   PermissionRequest,
 } from "../protocol/permission.ts";
 import type { MayShow } from "../protocol/tool.ts";
+import type { AllowList } from "./allow-list.ts";
 import { auditLine, type Recorder } from "./audit.ts";
-import { decide, mayShowFiles } from "./decide.ts";
+import { decide, isCommandTool, mayShowFiles } from "./decide.ts";
 import { gitConfigReader } from "./git-config.ts";
 import { type DecisionContext, join } from "./layer-votes.ts";
 import { denyUnanswered, narrowestRules } from "./narrowest-rule.ts";
@@ -42,6 +43,8 @@ type AuthorizeContext = {
   team?: TeamPlace;
   /** What contains commands; undefined where nothing does. Asked only when it makes a difference. */
   contains?: ((command: string) => Promise<boolean>) | undefined;
+  /** Of skills in use. */
+  allowLists?: (() => readonly AllowList[]) | undefined;
   /** Nobody answers: every ask is a denial at once. */
   isHeadless?: boolean;
 };
@@ -94,13 +97,17 @@ export function createAuthorize({
   const granted = grantedRules(context);
 
   return async (request, signal) => {
-    const ground = await decisionContext(context, granted, gitIsSafe);
+    const inForce = await decisionContext(context, granted, gitIsSafe);
     const byLayers =
-      (await notApproved(request, ground)) ??
-      (await notLooking(request, ground)) ??
-      (await besideSandbox(request, await decide(request, ground), context));
+      (await notApproved(request, inForce)) ??
+      (await notLooking(request, inForce)) ??
+      (await besideSandbox(request, await decide(request, inForce), context));
     const change = await foreignTools?.changeOf(request.tool);
-    const decided = besideHooks(request, change ? (join([byLayers, changedTool(change)]) ?? byLayers) : byLayers);
+    const lists = context.allowLists?.() ?? [];
+    const outside =
+      lists.length === 0 ? undefined : await (await import("./allow-list.ts")).outsideAllowLists(request, lists, inForce.ground);
+    const byAll = join([byLayers, ...(change ? [changedTool(change)] : []), ...(outside ? [outside] : [])]) ?? byLayers;
+    const decided = besideHooks(request, byAll);
     const final = isFinal(decided) ? decided : await settle(request, decided, signal);
     if (final.decision === "allow") await foreignTools?.approve(request.tool);
     const { session, root, mode } = context;
@@ -110,7 +117,7 @@ export function createAuthorize({
 
   /** A denial of a command that does more than look, for an agent that may only look. */
   async function notLooking(request: PermissionRequest, ground: DecisionContext): Promise<PermissionDecision | undefined> {
-    if (!context.onlyLooks || request.tool !== "Bash") return undefined;
+    if (!context.onlyLooks || !isCommandTool(request.tool)) return undefined;
     const bare = await decide(request, { ...ground, mode: "default", rules: { rules: [], warnings: [] } });
     if (bare.decision === "allow") return undefined;
     const reason = `this agent may only look, and the command does not provably do no more than that (${bare.reason})`;
@@ -174,7 +181,7 @@ async function besideSandbox(
   decided: PermissionDecision,
   { contains, mode }: AuthorizeContext,
 ): Promise<PermissionDecision> {
-  if (contains === undefined || tool !== "Bash" || decided.decision === "deny") return decided;
+  if (contains === undefined || !isCommandTool(tool) || decided.decision === "deny") return decided;
   if (access.isUnsandboxed) {
     if (decided.decision === "ask" && decided.sticky) return decided;
     if (!(await contains(access.subject))) return decided;

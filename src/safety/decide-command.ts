@@ -90,7 +90,7 @@ function judgeRedirect(target: Word, use: "read" | "write", part: Part, context:
 }
 
 /** A transparent wrapper and a script count as what is in them. */
-function needsCover(part: Part): boolean {
+export function needsCover(part: Part): boolean {
   if (part.words.length === 0 && part.assignments.length === 0) return false;
   if (part.isCall && part.opened) return false;
   const opened = part.opened;

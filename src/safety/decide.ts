@@ -28,8 +28,23 @@ export function mayShowFiles(agent: string, tool: string, from: string, files: r
 export async function decide(request: PermissionRequest, given: DecisionContext): Promise<PermissionDecision> {
   const context = { ...given, ground: { ...given.ground, files: rememberLooks(given.ground.files) } };
   if (request.tool === "Bash") return decideBash(request, context);
+  if (isCommandTool(request.tool)) return decideSkillTool(request, context);
   if (request.tool === "WebFetch") return (await import("./decide-web.ts")).decideWeb(request, context);
   return decideTool(request, context);
+}
+
+/** Those whose subject is a command line: Bash, and the tools that skills bring. */
+export function isCommandTool(tool: string): boolean {
+  return tool === "Bash" || tool.startsWith("skill__");
+}
+
+/** What its command line may do counts as for Bash; a rule may name the tool itself, and then stands for what only the mode would ask. */
+async function decideSkillTool(request: PermissionRequest, context: DecisionContext): Promise<LayerVote> {
+  const command = await decideBash(request, context);
+  const byName = decideTool(request, context);
+  if (byName.layer !== "rule") return command;
+  const isOpen = command.decision === "ask" && !command.sticky && command.layer === "mode";
+  return isOpen ? byName : (join([command, byName]) ?? command);
 }
 
 async function decideBash(request: PermissionRequest, context: DecisionContext): Promise<LayerVote> {

@@ -103,7 +103,7 @@ function starTool(pattern: string, tool: string): boolean {
 }
 
 const TOOLS =
-  /^(\*|mcp__.*|Read|Edit|ReadFile|WriteFile|EditFile|Glob|Grep|Bash|WebFetch|Agent|ToolSearch|LoadSkill|AskUserQuestion|ExitPlanMode|Task(Create|Get|List|Update|Stop)|SendMessage|TeamCreate|Converge)$/;
+  /^(\*|mcp__.*|skill__.*|Read|Edit|ReadFile|WriteFile|EditFile|Glob|Grep|Bash|WebFetch|Agent|ToolSearch|LoadSkill|AskUserQuestion|ExitPlanMode|Task(Create|Get|List|Update|Stop)|SendMessage|TeamCreate|Converge)$/;
 
 /** A rule that covers nothing, or an allow with a wildcard that covers a program which runs anything else. */
 export function ruleDoubt(rule: Rule): string | undefined {

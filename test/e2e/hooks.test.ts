@@ -9,6 +9,7 @@ import { type Finished, type TestHome, testHome } from "../support/home.ts";
 import { tmuxDescribe } from "../support/in-tmux.ts";
 import { planFor } from "../support/plan-for.ts";
 import { openRepl } from "../support/repl.ts";
+import { said } from "../support/said.ts";
 
 const FILES = { "f.txt": "one\n", "g.txt": "two\n" };
 
@@ -29,7 +30,8 @@ function print(home: TestHome, model: FakeModel, ...args: string[]): Promise<Fin
 
 const write = (path: string, content: string) => ({ calls: [{ name: "WriteFile", input: { path, content } }] });
 const read = (path: string) => ({ name: "ReadFile", input: { path } });
-const told = (model: FakeModel) => JSON.stringify(model.requests.at(-1)?.steps ?? []);
+const told = (model: FakeModel) =>
+  JSON.stringify((model.requests.at(-1)?.steps ?? []).map((step) => (step.type === "words" ? { ...step, text: said(step.text) } : step)));
 
 test("K-01: a shell profile that prints does not hide a hook's answer, and of a chatty hook the last JSON object counts", async () => {
   await using model = await fakeModel(inOrder(write("a.txt", "x"), write("b.txt", "x"), { text: "Done." }));

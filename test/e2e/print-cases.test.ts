@@ -4,6 +4,7 @@ import type { Answer } from "../../src/interaction/demo/conversation.ts";
 import { fakeModel, inOrder } from "../support/fake-model.ts";
 import { childEnvironment, type TestHome, testHome } from "../support/home.ts";
 import { rawServer } from "../support/raw-sse.ts";
+import { said } from "../support/said.ts";
 
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 const FILES = { "f.txt": "one\n" };
@@ -11,7 +12,7 @@ const STREAM = ["--output-format", "stream-json"];
 const LONG_ANSWER = "0123456789abcdefghi\n".repeat(15_000);
 const LOOK: Answer = { calls: [{ name: "Glob", input: { pattern: "*.txt" } }] };
 /** The last words of the person. */
-const echo = ({ steps }: { steps: readonly { type: string; text?: string }[] }): Answer => ({ text: `Heard: ${steps.at(-1)?.text}` });
+const echo = ({ steps }: { steps: readonly { type: string; text?: string }[] }): Answer => ({ text: `Heard: ${said(steps.at(-1)?.text)}` });
 
 type Line = {
   type: string;
@@ -133,7 +134,7 @@ const INPUT = ["-p", "--input-format", "stream-json"];
 test("P-06: messages come as JSON lines: CRLF, blank lines, 5 MB, U+2028; a bad line is answered by an error and spoils no other", async () => {
   await using model = await fakeModel(({ steps }) => {
     const last = steps.at(-1);
-    const text = last?.type === "words" ? last.text : "";
+    const text = last?.type === "words" ? said(last.text) : "";
     return { text: text.length > 1000 ? `${text.length} characters` : `Heard: ${text}\u2028` };
   });
   await using home = await testHome(FILES);

@@ -63,7 +63,9 @@ test("a result that went to disk can be read from the place that it names", asyn
 });
 
 test("the prompt may come on standard input", async () => {
-  await using model = await fakeModel(({ steps }) => ({ text: `Heard: ${steps[0]?.type === "words" ? steps[0].text.trim() : ""}` }));
+  await using model = await fakeModel(({ steps }) => ({
+    text: `Heard: ${steps[0]?.type === "words" ? steps[0].text.split("</system-reminder>").at(-1)?.trim() : ""}`,
+  }));
   await using home = await testHome();
   const run = await home.roocode(["-p"], { env: model.env("anthropic"), input: "What is $(this)?\n" });
   expect(run).toMatchObject({ code: 0, stdout: "Heard: What is $(this)?\n" });

@@ -9,6 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { fakeModel, PROTOCOLS } from "../support/fake-model.ts";
 import { childEnvironment, type TestHome, testHome } from "../support/home.ts";
 import { assertSessionLegal } from "../support/proxy.ts";
+import { said } from "../support/said.ts";
 import { answer, at, calls, result, roundEnd, user } from "../support/session-entries.ts";
 
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
@@ -44,7 +45,7 @@ test.each(PROTOCOLS)(
     await appendFile(path, '{"type":"x","a":1');
     expect(await home.roocode(["-p", "-c", "four"], { env })).toMatchObject({ code: 0 });
     await home.roocode(["-p", "-c", "five"], { env });
-    const last = model.requests.at(-1)?.steps.map((step) => (step.type === "words" ? step.text : ""));
+    const last = model.requests.at(-1)?.steps.map((step) => (step.type === "words" ? said(step.text) : ""));
     expect(last).toEqual(expect.arrayContaining(["one", "two", "three", "four", "five"]));
     model.proxy.assertLegal();
   },
@@ -89,7 +90,7 @@ test.each(PROTOCOLS)(
       const resumed = await home.roocode(["-p", "-c", "go on"], { env });
       expect(resumed).toMatchObject({ code: 0, stdout: "Fine.\n", stderr: expect.stringContaining("exec sleep 100") });
       const steps = model.requests.at(-1)?.steps ?? [];
-      expect(steps.map((step) => (step.type === "words" ? step.text : step.result))).toEqual([
+      expect(steps.map((step) => (step.type === "words" ? said(step.text) : step.result))).toEqual([
         "wait for me",
         expect.stringContaining("may have taken effect"),
         expect.stringContaining("[This turn ended"),
@@ -108,7 +109,7 @@ test.each(PROTOCOLS)(
   async (protocol) => {
     let answerNow = true;
     await using model = await fakeModel(async ({ steps }) => {
-      if (steps.some((step) => step.type === "words" && step.text === "slow")) await eventually(() => answerNow);
+      if (steps.some((step) => step.type === "words" && step.text.endsWith("slow"))) await eventually(() => answerNow);
       return { text: `Answer ${steps.length}.` };
     });
     await using home = await testHome(FILES);
@@ -152,8 +153,8 @@ test.each(PROTOCOLS)("S-14: a fork has its own file with a pointer to its parent
   const copy = join(dirname(parent), `${id}.jsonl`);
   expect(JSON.parse((await readFile(copy, "utf8")).split("\n")[0] ?? "")).toMatchObject({ id, parent: idOf(parent) });
   await home.roocode(["-p", "--resume", idOf(parent), "other"], { env });
-  const said = model.requests.slice(-2).map(({ steps }) => steps.filter((step) => step.type === "words" && step.from === "user"));
-  expect(said.map((steps) => steps.map((step) => (step.type === "words" ? step.text : "")))).toEqual([
+  const heard = model.requests.slice(-2).map(({ steps }) => steps.filter((step) => step.type === "words" && step.from === "user"));
+  expect(heard.map((steps) => steps.map((step) => (step.type === "words" ? said(step.text) : "")))).toEqual([
     ["one", "two", "three", "four"],
     ["one", "two", "other"],
   ]);
@@ -228,7 +229,8 @@ test("S-10: projects whose paths look alike each find their own session", async 
   }
   for (const folder of folders) {
     await home.roocode(["-p", "-c", "who?"], { env, cwd: folder });
-    expect(model.requests.at(-1)?.steps[0]).toMatchObject({ text: `I am ${basename(folder)}` });
+    const [first] = model.requests.at(-1)?.steps ?? [];
+    expect(first?.type === "words" && said(first.text)).toBe(`I am ${basename(folder)}`);
   }
 });
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Answer, type Conversation, calls } from "../../src/interaction/demo/conversation.ts";
@@ -115,4 +115,38 @@ describe("sub-agents whose session ends before them", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^I look\.\n\[.*no more.*\]\n\[agent-[0-9a-f]{6}, \d turns?, failed\./s);
   });
+
+  test.each(["", '{"type":"hea'])(
+    "a session of one that was cut off before its first line (%j) keeps no other from going on",
+    async (text) => {
+      await using home = await testHome();
+      await using model = await fakeModel((conversation) => {
+        const words = said(conversation);
+        const once = (name: string, input: Record<string, unknown>): Answer | undefined =>
+          calls(conversation.steps, name).length === 0 ? { calls: [{ name, input }] } : undefined;
+        if (words.includes("TASK")) return { text: "Looked." };
+        const id = /task="(agent-[0-9a-f]+)"/.exec(words)?.[1];
+        const call = words.includes("AGAIN")
+          ? once("SendMessage", { to: id ?? "", message: "go on" })
+          : once("Agent", { description: "a look", prompt: "TASK look", subagent_type: "general-purpose" });
+        return call ?? { text: "Told." };
+      });
+      const env = model.env("anthropic");
+      await home.roocode(["-p", "go"], { env });
+      const [session = ""] = await home.sessions();
+      const folder = session.replace(/\.jsonl$/, ".agents");
+      for (const name of await readdir(folder)) {
+        const path = join(folder, name);
+        if (name.endsWith(".jsonl")) await writeFile(path, text);
+        else {
+          const { end: _, isTold: __, ...cut } = JSON.parse(await readFile(path, "utf8"));
+          await writeFile(path, JSON.stringify(cut));
+        }
+      }
+      expect(await home.roocode(["-p", "-c", "AGAIN"], { env })).toMatchObject({ code: 0, stdout: "Told.\n" });
+      const last = model.requests.at(-1)?.steps ?? [];
+      expect(said({ steps: last })).toContain("It had not begun");
+      expect(calls(last, "SendMessage")[0]?.result).toContain("there is nothing to go on from");
+    },
+  );
 });

@@ -187,4 +187,31 @@ describe("kinds of sub-agents", () => {
     expect(child).toContain("Plan mode is on: the person has approved nothing yet");
     expect(toolsOf(model, "You do a piece of work")).not.toContain("ExitPlanMode");
   });
+
+  test("one that ends without a word: its caller is told that nothing is known", async () => {
+    await using model = await fakeModel(({ steps }) => {
+      if (steps.some((step) => step.type === "words" && step.text.includes("TASK"))) return { text: "" };
+      const [call] = calls(steps, "Agent");
+      return call
+        ? { text: `Told: ${call.result}` }
+        : { calls: [{ name: "Agent", input: { description: "a look", prompt: "TASK", subagent_type: "general-purpose" } }] };
+    });
+    await using home = await testHome();
+    const { stdout } = await home.roocode(["-p", "go"], { env: model.env("anthropic") });
+    expect(stdout).toContain("Told: [It ended without a word: what it did or found is not known]");
+  });
+
+  test("a kind whose own mode is plan is told to look only, whatever its caller's mode is", async () => {
+    await using model = await fakeModel(delegate({ subagent_type: "planner" }, [write("made.txt")]));
+    await using home = await testHome();
+    await mkdir(join(home.data, "agents"), { recursive: true });
+    await writeFile(
+      join(home.data, "agents", "planner.md"),
+      "---\nname: planner\ndescription: Plans\npermissionMode: plan\n---\nYou only plan.\n",
+    );
+    await home.roocode(["-p", "go", "--permission-mode", "bypassPermissions"], { env: model.env("anthropic") });
+    expect(existsSync(join(home.repo, "made.txt"))).toBe(false);
+    const child = model.proxy.captures.find(({ body }) => body.includes("You only plan"))?.body;
+    expect(child).toContain("Plan mode is on: the person has approved nothing yet");
+  });
 });

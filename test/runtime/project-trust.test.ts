@@ -40,7 +40,10 @@ test("all that a project brings which can run or loosen is named whole; words al
       "team: {check: npm test}",
     ].join("\n"),
     ".mcp.json": JSON.stringify({ mcpServers: { db: { command: "sh", args: ["-c", "echo a b"], env: { K: "v" } } } }),
-    ".roocode/skills/fmt/SKILL.md": "---\nname: fmt\nallowedTools: [ReadFile]\n---\nFormat.\n",
+    // A list of a skill takes away; tools are what it brings.
+    ".roocode/skills/words/SKILL.md": "---\nname: words\ndescription: d\nallowedTools: [ReadFile]\n---\nFormat.\n",
+    ".claude/skills/fmt/SKILL.md": "---\nname: fmt\ndescription: d\n---\nFormat.\n",
+    ".claude/skills/fmt/tool.json": '{"name": "fix", "description": "d", "command": "sh \\"$SKILL_DIR/fix\\""}',
     ".roocode/agents/plain.md": "---\nname: plain\n---\ntools: none of them\n",
     ".roocode/agents/odd.md": '\uFEFF\n\n---  \n"tools": [Bash]\n---\nHidden.\n',
   });
@@ -54,7 +57,7 @@ test("all that a project brings which can run or loosen is named whole; words al
     "allow Bash(make)",
     "team.check npm test",
     "agent odd.md: tools: [Bash] (hash)",
-    "skill fmt/SKILL.md: allowedTools: [ReadFile] (hash)",
+    'skill .claude/skills/fmt/tool.json: "sh \\"$SKILL_DIR/fix\\"" (hash)',
   ]);
   await using silent = await project({ ".roocode/config.yaml": "permissions: {deny: ['Bash(rm *)']}\n", ".mcp.json": "{" });
   expect(await silent.rules()).toMatchObject({ items: [], isTrusted: true });

@@ -42,7 +42,21 @@ export async function openRepl(
       },
     );
   const key = (...keys: readonly string[]) => socket.tmux("send-keys", "-t", pane, ...keys);
-  await sees(first ?? PROMPT);
+  const close = async () => {
+    await socket[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
+    try {
+      model.proxy.assertLegal();
+    } finally {
+      await model[Symbol.asyncDispose]();
+    }
+  };
+  await sees(first ?? PROMPT).catch((error: unknown) =>
+    // The test that fails here has nothing yet that it could dispose of.
+    close().finally(() => {
+      throw error;
+    }),
+  );
   return {
     model,
     home,
@@ -57,11 +71,6 @@ export async function openRepl(
       await socket.tmux("send-keys", "-t", pane, "-l", text);
       await key("Enter");
     },
-    async [Symbol.asyncDispose]() {
-      await socket[Symbol.asyncDispose]();
-      await home[Symbol.asyncDispose]();
-      model.proxy.assertLegal();
-      await model[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -16,7 +16,7 @@ const NEEDED: ReadonlySet<string> = new Set([
 ]);
 const LIMITS = ["max_tokens", "max_completion_tokens"] as const;
 /** What stands deeper in a body than its own fields. */
-const NESTED = ["cache_control", "strict", "reasoning_content", "reasoning_details"] as const;
+const NESTED = ["cache_control", "defer_loading", "tool_reference", "strict", "reasoning_content", "reasoning_details"] as const;
 const REFUSAL =
   /unsupported|unrecogni[sz]ed|unknown|unexpected|not (?:supported|permitted|allowed|recogni[sz]ed|valid|available|one of)|does not support|doesn't support|extra (?:inputs|fields|forbidden)|extra_forbidden|additional propert|invalid (?:parameter|argument|field)|no such (?:field|parameter)/i;
 const THINKING_REFUSED =

@@ -18,29 +18,35 @@ export type AnthropicBodyOptions = {
   extraBody?: Readonly<Record<string, unknown>>;
   /** Unless it is false. */
   cacheMarks?: boolean;
+  /** The server reads `defer_loading` and `tool_reference`. */
+  toolReferences?: boolean;
 };
 type WireBlock = Record<string, unknown> & { type: string };
 type WireMessage = { role: "user" | "assistant"; content: WireBlock[] };
 
 const CACHE_MARK = { type: "ephemeral" } as const;
+const NONE: ReadonlySet<string> = new Set();
 
 /**
  * The order of the keys is fixed and the messages stand last, so that each body of a conversation, its cache marks aside,
  * begins with the bytes of the one before: caches and signed thinking blocks depend on it.
  */
 export function toAnthropicBody(request: ModelRequest, options: AnthropicBodyOptions): Record<string, unknown> {
+  const referenced = options.toolReferences ? referencedTools(request) : NONE;
   const tools: Record<string, unknown>[] = request.tools.map((tool) => ({
     name: tool.name,
     description: tool.description,
     input_schema: tool.inputSchema,
+    ...(referenced.has(tool.name) ? { defer_loading: true } : {}),
   }));
   const system: WireBlock[] = isBlank(request.system) ? [] : [{ type: "text", text: request.system }];
   const ids = new MessageIds(options.provider, 64);
   const messages = request.messages
-    .map((message): WireMessage => ({ role: message.role, content: toBlocks(message, request.model, options.provider, ids) }))
+    .map((message): WireMessage => ({ role: message.role, content: toBlocks(message, request.model, options.provider, ids, referenced) }))
     .filter((message) => message.content.length > 0);
   if (options.cacheMarks !== false) {
-    mark(tools.at(-1));
+    // What is read later stands behind the part that a cache keeps, and may have no mark.
+    mark(tools.findLast((tool) => !("defer_loading" in tool)));
     mark(system.at(-1));
     for (const message of messages.filter(({ role }) => role === "user").slice(-2)) mark(message.content.at(-1));
   }
@@ -71,14 +77,43 @@ function mark(block: Record<string, unknown> | undefined): void {
   if (block) block.cache_control = CACHE_MARK;
 }
 
-function toBlocks(message: Message, model: string, provider: string, ids: MessageIds): WireBlock[] {
-  return message.role === "user" ? userBlocks(message, ids) : assistantBlocks(message, model, provider, ids);
+/**
+ * Tools that a result of this very history names. A compaction takes that result away: from then on its tools are sent as any other,
+ * or the model would have lost them.
+ */
+function referencedTools({ messages, tools }: ModelRequest): ReadonlySet<string> {
+  const deferred = new Set(tools.flatMap((tool) => (tool.isDeferred ? [tool.name] : [])));
+  if (deferred.size === 0) return NONE;
+  const results = messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
+  return new Set(results.flatMap(({ found = [] }) => found).filter((name) => deferred.has(name)));
+}
+
+function toBlocks(message: Message, model: string, provider: string, ids: MessageIds, referenced: ReadonlySet<string>): WireBlock[] {
+  return message.role === "user" ? userBlocks(message, ids, referenced) : assistantBlocks(message, model, provider, ids);
 }
 
 /** Results stand first: the protocol wants them right behind their calls. */
-function userBlocks(message: UserMessage, ids: MessageIds): WireBlock[] {
-  const results = message.content.flatMap((block) => (block.type === "tool_result" ? [toResult(block, ids)] : []));
-  return [...results, ...message.content.flatMap((block) => (block.type === "tool_result" ? [] : toContent(block)))];
+function userBlocks(message: UserMessage, ids: MessageIds, referenced: ReadonlySet<string>): WireBlock[] {
+  const results: WireBlock[] = [];
+  const rest: WireBlock[] = [];
+  for (const block of message.content) {
+    if (block.type !== "tool_result") rest.push(...toContent(block));
+    else {
+      const references = (block.found ?? []).filter((name) => referenced.has(name));
+      results.push(references.length > 0 ? toReferences(block, references, ids) : toResult(block, ids));
+      // Beside references nothing else may stand: the first block says the same in words, what follows is a reminder.
+      if (references.length > 0) rest.push(...block.content.slice(1).flatMap(toContent));
+    }
+  }
+  return [...results, ...rest];
+}
+
+function toReferences({ toolUseId }: ToolResultBlock, names: readonly string[], ids: MessageIds): WireBlock {
+  return {
+    type: "tool_result",
+    tool_use_id: ids.ofResult(toolUseId),
+    content: names.map((name) => ({ type: "tool_reference", tool_name: name })),
+  };
 }
 
 function toResult(block: ToolResultBlock, ids: MessageIds): WireBlock {

@@ -18,6 +18,7 @@ export type AnthropicClientOptions = {
   thinking?: Thinking;
   /** Unless it is false. */
   cacheMarks?: boolean;
+  toolReferences?: boolean;
   extraBody?: Readonly<Record<string, unknown>>;
   limits?: StreamLimits;
   /** Where proxies are looked up. */
@@ -45,7 +46,9 @@ export function anthropicClient(options: AnthropicClientOptions): ModelClient {
     ...options,
     body: (request, adjustments) => {
       const cacheMarks = options.cacheMarks !== false && adjustments.takes("cache_control");
-      return toAnthropicBody(request, { ...options, cacheMarks });
+      const toolReferences =
+        options.toolReferences === true && ["defer_loading", "tool_reference"].every((name) => adjustments.takes(name));
+      return toAnthropicBody(request, { ...options, cacheMarks, toolReferences });
     },
     answer: (context) => new AnthropicAnswer(context),
     async post(body, stop) {

@@ -212,7 +212,8 @@ function makeClient(provider: Provider, options: SelectModelOptions): ModelClien
     case "anthropic":
       return loadedWithFirstRequest(async () => {
         const { anthropicClient } = await import("./anthropic.ts");
-        return anthropicClient({ ...common, cacheMarks: provider.compat?.cacheMarks ?? true });
+        const { cacheMarks = true, toolReferences = isAnthropics(provider.baseUrl) } = provider.compat ?? {};
+        return anthropicClient({ ...common, cacheMarks, toolReferences });
       });
     case "openai":
       return loadedWithFirstRequest(async () => {
@@ -248,4 +249,9 @@ function credentials(provider: Provider, env: Environment): { apiKey?: string; a
   const preset = presetOf(provider.name);
   if (provider.apiKeyEnv === preset?.apiKeyEnv && provider.baseUrl !== preset.baseUrl) return {};
   throw new UserError(`Provider "${provider.name}" takes its key from ${provider.apiKeyEnv}, which is not set.`);
+}
+
+/** Others that speak its protocol know nothing of what it took in later. */
+function isAnthropics(baseUrl: string): boolean {
+  return URL.canParse(baseUrl) && /(^|\.)anthropic\.com$/.test(new URL(baseUrl).hostname);
 }

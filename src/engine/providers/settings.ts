@@ -19,6 +19,8 @@ const CompatSchema = z.strictObject({
   toolStream: z.boolean().optional(),
   promptCacheKey: z.boolean().optional(),
   cacheMarks: z.boolean().optional(),
+  /** Anthropic's protocol: takes `defer_loading` and `tool_reference`. */
+  toolReferences: z.boolean().optional(),
   thinkingStyle: z.enum(THINKING_STYLES).optional(),
   alwaysReasoning: z.boolean().optional(),
   echoReasoning: z.boolean().optional(),

@@ -6,12 +6,12 @@ export const ALL_AGENT_DISALLOWED_TOOLS: readonly string[] = [
 ];
 /** Nor has one that a project or a person defined. */
 export const CUSTOM_AGENT_DISALLOWED_TOOLS: readonly string[] = ["TaskCreate"];
-/** All that one has that begins in the background, beside the tools of MCP servers. */
+/** All that one has that begins in the background, beside the tools of MCP servers and skills. */
 export const ASYNC_AGENT_ALLOWED_TOOLS: readonly string[] = [
   ...["ReadFile", "WriteFile", "EditFile", "Glob", "Grep", "Bash", "BashOutput", "WebFetch"],
   ...["ToolSearch", "UseTool", "LoadSkill", "ListMcpResources", "ReadMcpResource", "TaskList", "TaskGet"],
 ];
-/** All that a teammate has inside the lead's process, beside the tools of MCP servers. */
+/** All that a teammate has inside the lead's process, beside the tools of MCP servers and skills. */
 export const IN_PROCESS_TEAMMATE_ALLOWED_TOOLS: readonly string[] = [
   ...["ReadFile", "WriteFile", "EditFile", "Glob", "Grep", "Bash", "BashOutput", "WebFetch", "AskUserQuestion"],
   ...["ToolSearch", "UseTool", "LoadSkill", "ListMcpResources", "ReadMcpResource"],
@@ -38,12 +38,16 @@ export function mayUseInProcess(name: string): boolean {
 }
 
 function isAllowed(name: string, allowed: readonly string[]): boolean {
-  return allowed.includes(name) || name.startsWith("mcp__");
+  return allowed.includes(name) || /^(?:mcp|skill)__/.test(name);
 }
 
-/** `mcp__server` and `mcp__server__*` stand for all tools of the server, `mcp__*` for those of every one. */
+/**
+ * `mcp__server` stands for all tools of the server, and what ends in a star for all that begins so: `mcp__server__*`, `mcp__*`; of a
+ * skill `skill__name__*`.
+ */
 function names(pattern: string, name: string): boolean {
-  if (pattern === name || (pattern === "mcp__*" && name.startsWith("mcp__"))) return true;
-  const [, server] = /^mcp__(.+?)(?:__\*)?$/.exec(pattern) ?? [];
+  if (pattern === name) return true;
+  if (/^(?:mcp|skill)__.*\*$/.test(pattern)) return name.startsWith(pattern.slice(0, -1));
+  const [, server] = /^mcp__(.+)$/.exec(pattern) ?? [];
   return server !== undefined && !server.includes("__") && name.startsWith(`mcp__${server}__`);
 }

@@ -33,8 +33,8 @@ function placeText(worktree: string): string {
 /** The tools of a fork: it sends its parent's array, so what it may not use, or does not have, is refused when it is called. */
 export function forkTools(specs: readonly ToolSpec[], tools: readonly Tool[], mayUse: (name: string) => boolean): Tool[] {
   const own = new Map(tools.filter(({ name }) => mayUse(name)).map((tool) => [tool.name, tool]));
-  // What the parent found of a server is found again when it is called.
-  const isFound = (name: string) => own.has(name) || (name.startsWith("mcp__") && mayUse(name));
+  // What the parent found of a server or a skill is found again when it is called.
+  const isFound = (name: string) => own.has(name) || (/^(?:mcp|skill)__/.test(name) && mayUse(name));
   const refused = specs.filter(({ name }) => !isFound(name)).map(refusing);
   return [...own.values(), ...refused];
 }

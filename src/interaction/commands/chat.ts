@@ -1,6 +1,6 @@
 import { costText } from "../../runtime/cost-text.ts";
 import { openSession } from "../../runtime/open-session.ts";
-import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
+import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { Attention } from "../attention.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { PlainScreen } from "../plain.ts";
@@ -26,17 +26,36 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   await requireInput(args.prompt);
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
   const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
+  let next: Conversation | undefined = { surroundings, resume: args.resume, prompt: args.prompt };
+  while (next) next = await converse(next, args, screen);
+  return 0;
+}
+
+type Conversation = { surroundings: Surroundings; resume: string | undefined; prompt?: string | undefined };
+
+/** One conversation to its end; gives the one that the person goes on with. */
+async function converse(
+  { surroundings, resume, prompt }: Conversation,
+  args: ChatArguments,
+  screen: PlainScreen,
+): Promise<Conversation | undefined> {
   const queue = new SteeringQueue();
   const attention = new Attention();
   let isOver = false;
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
-    resume: args.resume,
+    resume,
     mcpConfig: args.mcpConfig,
     steering: () => queue.take(),
     askHuman: async (permissions, request, decision, signal) =>
       attention.ask(async () => screen.askPermission(request, decision, await permissions.alwaysRule(request, decision), signal)),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
+    elicit: async (...question) => {
+      const { formQuestions } = await import("../elicitation.ts");
+      return formQuestions({ ask: (text, signal) => screen.ask(text, signal), choose: (...choice) => screen.choose(...choice) })(
+        ...question,
+      );
+    },
     approvePlan: (plan, file, signal) => screen.askPlan(plan, file, signal),
     ...(args.isCoordinator ? { isCoordinator: true } : {}),
     // How the session's end ends them stands behind its last line.
@@ -47,9 +66,14 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   });
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
-  await runRepl(session, screen, queue, attention, args.prompt);
+  const end = await runRepl(session, screen, queue, attention, prompt);
   isOver = true;
+  const isNew = typeof end === "object" && end.open === undefined;
+  if (isNew) screen.clear();
   const goOn = session.session.unsaved === 0 ? `Go on later with: roocode --resume ${session.id}` : "The session could not be saved.";
   screen.dim(`${costText(session.spending)}. ${goOn}`);
-  return 0;
+  if (typeof end !== "object") return undefined;
+  // What the person chose meanwhile counts on; an earlier conversation has its own model.
+  const flags = { ...surroundings.flags, permissionMode: session.mode(), ...(isNew ? { model: session.model() } : { model: undefined }) };
+  return { surroundings: { ...surroundings, flags }, resume: end.open };
 }

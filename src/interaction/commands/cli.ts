@@ -7,6 +7,7 @@ import { hooksCommands, importCommands } from "./hooks-commands.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { sessionsCommands } from "./sessions-commands.ts";
+import { commandFilesCommands, skillsCommands } from "./skills-commands.ts";
 import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
 
@@ -139,7 +140,9 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .command("doctor", "Check this machine, the settings and the model's server; says how to mend each fault", doctorOptions, (args) =>
       run(import("./doctor.ts").then(({ doctorCommand }) => doctorCommand({ ...args, ...globalFlags(args) }))),
     )
-    .command("mcp", "MCP servers: list what is configured, test one", (builder) => mcpCommands(builder, run))
+    .command("mcp", "MCP servers: list, test, add, remove", (builder) => mcpCommands(builder, run, behind))
+    .command("skills", "Skills: list them, check their files", (builder) => skillsCommands(builder, run))
+    .command("commands", "Prompts that are typed as slash commands, from files", (builder) => commandFilesCommands(builder, run))
     .command("agents", "Kinds of sub-agents: list what each file of them says", (builder) =>
       builder
         .command(

@@ -11,7 +11,7 @@ export async function doctorCommand(args: DoctorArguments): Promise<number> {
   outliveOutput();
   const checks = await examine(await readSurroundings(process.cwd(), process.env, args), args);
   const isFine = checks.every(({ status }) => status !== "fail");
-  const text = args.json ? JSON.stringify({ ok: isFine, checks }) : checks.map(checkLine).join("\n");
-  process.stdout.write(`${maskSecrets(text)}\n`);
+  const text = args.json ? maskSecrets(JSON.stringify({ ok: isFine, checks })) : checks.map(checkLine).join("\n");
+  process.stdout.write(`${text}\n`);
   return isFine ? 0 : 1;
 }

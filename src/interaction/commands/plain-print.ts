@@ -8,6 +8,8 @@ const COMMANDS = new Set([
   "demo",
   "permissions",
   "mcp",
+  "skills",
+  "commands",
   "agents",
   "sessions",
   "memory",

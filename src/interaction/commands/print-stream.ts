@@ -1,11 +1,11 @@
+import type { AgentEvent } from "../../protocol/agent.ts";
 import { UserError } from "../../protocol/errors.ts";
-import type { UserMessage } from "../../protocol/message.ts";
 import { type OpenedSession, PromptRefused } from "../../runtime/open-session.ts";
 import { jsonLine } from "../json-line.ts";
 import type { PrintOptions } from "../print.ts";
 import { type InputItem, readStreamInput } from "../stream-input.ts";
 
-type Run = (message: UserMessage, isLater: boolean) => Promise<number>;
+type Run = (events: AsyncIterable<AgentEvent>, isLater: boolean) => Promise<number>;
 /** Of several runs' exit codes the first of these that came counts. */
 const PRECEDENCE = [130, 5, 2, 4, 3, 1, 0];
 
@@ -15,12 +15,12 @@ export async function printMessages(session: OpenedSession, run: Run, options: P
   const say = (value: object) => options.write(jsonLine({ ...value, session_id: session.id }));
   const runMessage = async (item: Extract<InputItem, { type: "message" }>): Promise<number> => {
     try {
-      return await run(await messageOf(session, item), codes.length > 0);
+      return await run(await eventsOf(session, item, signal), codes.length > 0);
     } catch (error) {
       // The others are messages of their own.
-      if (!(error instanceof PromptRefused)) throw error;
-      say({ type: "error", error: { kind: "hook", message: error.message } });
-      return 1;
+      if (!(error instanceof UserError)) throw error;
+      say({ type: "error", error: { kind: error instanceof PromptRefused ? "hook" : "invalid_input", message: error.message } });
+      return error instanceof PromptRefused ? 1 : 2;
     }
   };
   for await (const item of untilStopped(signal)) {
@@ -57,9 +57,15 @@ async function* untilStopped(signal: AbortSignal): AsyncGenerator<InputItem> {
   }
 }
 
-async function messageOf(session: OpenedSession, { text, images }: Extract<InputItem, { type: "message" }>): Promise<UserMessage> {
-  const { content } = await session.message(text);
-  return { role: "user", content: [...content.filter((block) => block.type !== "text" || block.text !== ""), ...images] };
+async function eventsOf(
+  session: OpenedSession,
+  { text, images }: Extract<InputItem, { type: "message" }>,
+  signal: AbortSignal,
+): Promise<AsyncIterable<AgentEvent>> {
+  if (text.startsWith("/") && images.length === 0) return (await import("../slash/print-command.ts")).slashRun(text, text, session, signal);
+  const { content } = await session.message(text, signal);
+  const whole = [...content.filter((block) => block.type !== "text" || block.text !== ""), ...images];
+  return session.runToEnd({ message: { role: "user", content: whole } }, signal);
 }
 
 function controlResponse({ id, request }: Extract<InputItem, { type: "control" }>): object {

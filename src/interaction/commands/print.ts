@@ -1,5 +1,5 @@
+import type { AgentEvent } from "../../protocol/agent.ts";
 import { UserError } from "../../protocol/errors.ts";
-import type { UserMessage } from "../../protocol/message.ts";
 import { escapeSystemTags } from "../../protocol/system-tags.ts";
 import { type OpenedSession, openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
@@ -17,6 +17,8 @@ export type PrintArguments = GlobalFlags & {
   mcpConfig?: readonly string[] | undefined;
   isCoordinator?: boolean | undefined;
 };
+
+type Run = (events: AsyncIterable<AgentEvent>, isLater?: boolean) => Promise<number>;
 
 /** As a shell reports them. */
 const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
@@ -92,7 +94,7 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     cwd: process.cwd(),
     permissionMode: session.mode(),
     tools: session.tools.sent.map((tool) => tool.name),
-    mcpServers: session.mcpServers,
+    mcpServers: session.mcp?.status() ?? [],
     write: (text) => output.write("stdout", text),
     note: output.note,
     openQuestions: () => open,
@@ -100,30 +102,32 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
     unsaved: () => session.session.unsaved,
   };
   options = printing;
-  const run = (message: UserMessage, isLater = false) => {
+  const run: Run = (events, isLater = false) => {
     open = 0;
-    return printRun(session.runToEnd({ message }, interrupt.signal), { ...printing, isLater });
+    return printRun(events, { ...printing, isLater });
   };
   // Without await the session would be closed before the run has ended.
   const code = args.isStreamInput
     ? await (await import("./print-stream.ts")).printMessages(session, run, printing, interrupt.signal)
-    : await run(await promptMessage(session, given, args.prompt === undefined ? "" : await piped?.text, output, interrupt.signal));
+    : await run(await promptRun(session, given, args.prompt === undefined ? "" : await piped?.text, output, interrupt.signal));
   return code === SIGNAL_CODES.SIGINT && signalled > 0 ? signalled : code;
 }
 
 /** What was piped stands behind the prompt that was given; it is data, often of others, and has no voice of the system. */
-async function promptMessage(
+async function promptRun(
   session: OpenedSession,
   prompt: string,
   piped: string | undefined,
   output: PrintOutput,
   signal: AbortSignal,
-): Promise<UserMessage> {
+): Promise<AsyncIterable<AgentEvent>> {
   if (piped === undefined)
     output.note(
       `Standard input said nothing for ${SILENT_PIPE_MS / 1000} s: the prompt goes out without it. Give </dev/null to skip the wait.`,
     );
-  return session.message(piped?.trim() ? `${prompt}\n\n${escapeSystemTags(piped)}` : prompt, signal);
+  const words = piped?.trim() ? `${prompt}\n\n${escapeSystemTags(piped)}` : prompt;
+  if (prompt.trimStart().startsWith("/")) return (await import("../slash/print-command.ts")).slashRun(prompt, words, session, signal);
+  return session.runToEnd({ message: await session.message(words, signal) }, signal);
 }
 
 function requireStreams({ prompt, outputFormat }: PrintArguments): void {

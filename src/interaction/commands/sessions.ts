@@ -1,20 +1,20 @@
-import { closeSync, openSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findSession, latestSession } from "../../memory/find-session.ts";
 import { allEntries, loadSession, requireHeader } from "../../memory/load-session.ts";
 import { parts } from "../../memory/session-export/parts.ts";
 import { SessionFile } from "../../memory/session-file.ts";
 import { forkSession } from "../../memory/session-fork.ts";
-import { listSessions, type SessionSummary, summarize } from "../../memory/session-list.ts";
+import { listSessions } from "../../memory/session-list.ts";
 import { lockSession, sessionOwner } from "../../memory/session-lock.ts";
 import { oldSessions, readAge, removeSession } from "../../memory/session-prune.ts";
 import { type SearchHit, searchSession } from "../../memory/session-search.ts";
-import { isErrno } from "../../platform/files.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { sessionName } from "../session-name.ts";
+import { exportPieces, writePieces } from "../session-page.ts";
+import { summaryLine } from "../session-summary.ts";
 import { surroundingsHere } from "../surroundings-here.ts";
 
 type Json = { json: boolean };
@@ -100,18 +100,15 @@ export async function exportSession({
 }: One & { format: "md" | "html"; output?: string | undefined }): Promise<number> {
   if (json && output === undefined) throw new UserError("--json says where the page was written; give --output FILE with it.");
   const path = await pathOf(id);
-  const header = requireHeader(path);
-  const summary = summarize(path);
-  const title = summary?.name ?? (summary?.firstPrompt || `Session ${header.id}`);
-  const pieces = (await pageWriter(format))(title, header, parts(allEntries(path)));
+  const pieces = await exportPieces(path, format);
   if (output === undefined) {
     outliveOutput();
     for (const piece of pieces) process.stdout.write(process.stdout.isTTY ? plainText(piece) : piece);
     return 0;
   }
   const target = resolve(output);
-  writePieces(target, pieces);
-  print(json ? JSON.stringify({ id: header.id, path: target }) : `Written to ${target}.`);
+  writePieces(target, pieces, "--output FILE takes another one");
+  print(json ? JSON.stringify({ id: requireHeader(path).id, path: target }) : `Written to ${target}.`);
   return 0;
 }
 
@@ -155,38 +152,4 @@ async function folderHere(): Promise<string> {
 async function pathOf(wanted: string): Promise<string> {
   const folder = await folderHere();
   return join(folder, `${findSession(folder, wanted)}.jsonl`);
-}
-
-function summaryLine({ id, name, firstPrompt, model, lastAt, bytes, parent, isRunning }: SessionSummary): string {
-  const marks = [...(isRunning ? ["running"] : []), ...(parent ? [`fork of ${parent.slice(0, 8)}`] : [])];
-  const words = plainText(name === undefined ? firstPrompt : `"${name}" ${firstPrompt}`).slice(0, 80);
-  return `${id}  ${lastAt.slice(0, 16).replace("T", " ")}  ${size(bytes)}  ${model}  ${words}${marks.length > 0 ? `  (${marks.join(", ")})` : ""}`;
-}
-
-function size(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  return bytes < 1024 * 1024 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
-}
-
-async function pageWriter(format: "md" | "html") {
-  if (format === "md") return (await import("../../memory/session-export/markdown.ts")).toMarkdown;
-  return (await import("../../memory/session-export/html.ts")).toHtml;
-}
-
-/** For the owner only, and never over a file that is there. */
-function writePieces(path: string, pieces: Iterable<string>): void {
-  let fd: number;
-  try {
-    fd = openSync(path, "wx", 0o600);
-  } catch (error) {
-    if (isErrno(error, "EEXIST")) throw new UserError(`${path} is there already. Give another --output, or remove it.`);
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES"))
-      throw new UserError(`${path} can't be written: its folder is missing or closed to you.`);
-    throw error;
-  }
-  try {
-    for (const piece of pieces) writeSync(fd, piece);
-  } finally {
-    closeSync(fd);
-  }
 }

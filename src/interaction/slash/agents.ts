@@ -2,6 +2,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const agentsCommand: SlashCommand = {
   name: "agents",
+  type: "local",
   describe: "Kinds of sub-agents, and those that run",
   anyTime: true,
   async run(_argument, { session, print }) {

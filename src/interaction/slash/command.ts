@@ -7,18 +7,25 @@ export type SlashContext = {
   queue: SteeringQueue;
   print(text: string): void;
   show(event: AgentEvent): void;
-  /** Asks the person; undefined when there is no answer. */
+  /** Asks the person; undefined when there is no answer, or nobody to ask. */
   ask(question: string): Promise<string | undefined>;
   signal: AbortSignal;
 };
 
-/** A command that is typed into the session and calls no model, or none for an answer. */
+/** What an interactive session does after it: end, or go on in another conversation (by its id, else a new one). */
+export type SlashEnd = "exit" | { open: string | undefined };
+
+/**
+ * A command that is typed into the session and calls no model, or none for an answer. `local` works in a print run as well; `local-ui`
+ * is about the screen or the input of an interactive session. The third type, `prompt`, is a file: a skill or a command file.
+ */
 export type SlashCommand = {
   name: string;
+  type: "local" | "local-ui";
   /** As help shows it, for example `[focus]`. */
   argument?: string;
   describe: string;
   /** Can be used while the agent works. */
   anyTime?: boolean;
-  run(argument: string, context: SlashContext): Promise<"exit" | undefined>;
+  run(argument: string, context: SlashContext): Promise<SlashEnd | undefined>;
 };

@@ -2,6 +2,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const compactCommand: SlashCommand = {
   name: "compact",
+  type: "local",
   argument: "[focus]",
   describe: "Put a summary in the place of the conversation so far",
   async run(argument, { session, show, signal }) {

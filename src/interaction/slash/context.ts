@@ -2,6 +2,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const contextCommand: SlashCommand = {
   name: "context",
+  type: "local",
   describe: "What fills the window",
   anyTime: true,
   async run(_argument, { session, print }) {

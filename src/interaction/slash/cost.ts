@@ -3,6 +3,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const costCommand: SlashCommand = {
   name: "cost",
+  type: "local",
   describe: "Tokens and money of this session",
   anyTime: true,
   async run(_argument, { session, print }) {

@@ -3,6 +3,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const forgetCommand: SlashCommand = {
   name: "forget",
+  type: "local",
   argument: "NAME",
   describe: "Remove a memory",
   anyTime: true,

@@ -2,6 +2,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const hooksCommand: SlashCommand = {
   name: "hooks",
+  type: "local",
   describe: "Hooks of the settings, in the order in which they run",
   anyTime: true,
   async run(_argument, { session, print }) {

@@ -5,6 +5,7 @@ const LAST_LINES = 5;
 
 export const jobsCommand: SlashCommand = {
   name: "jobs",
+  type: "local",
   argument: "[stop job-N]",
   describe: "Commands in the background and their last output",
   anyTime: true,

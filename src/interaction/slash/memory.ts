@@ -3,6 +3,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const memoryCommand: SlashCommand = {
   name: "memory",
+  type: "local",
   describe: "What is remembered from earlier sessions",
   anyTime: true,
   async run(_argument, { session, print }) {

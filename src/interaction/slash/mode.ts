@@ -3,6 +3,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const modeCommand: SlashCommand = {
   name: "mode",
+  type: "local",
   argument: `[${PERMISSION_MODES.join("|")}]`,
   describe: "What needs asking; Shift+Tab takes the next one",
   anyTime: true,

@@ -2,6 +2,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const modelCommand: SlashCommand = {
   name: "model",
+  type: "local",
   argument: "[[provider/]id]",
   describe: "Which model answers; another one goes on with the same conversation",
   async run(argument, { session, print }) {

@@ -5,6 +5,7 @@ const SHOWN = 10;
 
 export const permissionsCommand: SlashCommand = {
   name: "permissions",
+  type: "local",
   argument: "[last|N]",
   describe: "Decisions of this session; one of them explained (N counts back from the last)",
   anyTime: true,

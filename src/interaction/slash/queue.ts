@@ -2,6 +2,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const queueCommand: SlashCommand = {
   name: "queue",
+  type: "local-ui",
   argument: "[edit N text | drop N | clear]",
   describe: "What you typed while the agent works and it has not got yet",
   anyTime: true,

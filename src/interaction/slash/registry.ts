@@ -1,11 +1,17 @@
 import { agentsCommand } from "./agents.ts";
+import { clearCommand } from "./clear.ts";
 import type { SlashCommand } from "./command.ts";
 import { compactCommand } from "./compact.ts";
 import { contextCommand } from "./context.ts";
 import { costCommand } from "./cost.ts";
+import { doctorCommand } from "./doctor.ts";
+import { exitCommands } from "./exit.ts";
+import { exportCommand } from "./export.ts";
 import { forgetCommand } from "./forget.ts";
+import { helpCommand } from "./help.ts";
 import { hooksCommand } from "./hooks.ts";
 import { jobsCommand } from "./jobs.ts";
+import { mcpCommand } from "./mcp.ts";
 import { memoryCommand } from "./memory.ts";
 import { modeCommand } from "./mode.ts";
 import { modelCommand } from "./model.ts";
@@ -13,45 +19,35 @@ import { permissionsCommand } from "./permissions.ts";
 import { queueCommand } from "./queue.ts";
 import { rememberCommand } from "./remember.ts";
 import { renameCommand } from "./rename.ts";
+import { resumeCommand } from "./resume.ts";
 import { rewindCommand } from "./rewind.ts";
+import { skillsCommand } from "./skills.ts";
+import { teamCommand } from "./team.ts";
 
-const exit = (name: string): SlashCommand => ({ name, describe: "End the session; it can be gone on with", run: async () => "exit" });
-
-const help: SlashCommand = {
-  name: "help",
-  describe: "This list",
-  anyTime: true,
-  async run(_argument, { print }) {
-    print(SLASH_COMMANDS.map(({ name, argument, describe }) => `${`/${name} ${argument ?? ""}`.padEnd(34)}${describe}`).join("\n"));
-    return undefined;
-  },
-};
-
-const SLASH_COMMANDS: readonly SlashCommand[] = [
+/** RooCode's own. What else can be typed are files: see `prompts.ts`. */
+export const SLASH_COMMANDS: readonly SlashCommand[] = [
   agentsCommand,
+  clearCommand,
   compactCommand,
   contextCommand,
   costCommand,
-  exit("exit"),
+  doctorCommand,
+  ...exitCommands,
+  exportCommand,
   forgetCommand,
-  help,
+  helpCommand(() => SLASH_COMMANDS),
   hooksCommand,
   jobsCommand,
+  mcpCommand,
   memoryCommand,
   modeCommand,
   modelCommand,
   permissionsCommand,
   queueCommand,
-  exit("quit"),
   rememberCommand,
   renameCommand,
+  resumeCommand,
   rewindCommand,
+  skillsCommand,
+  teamCommand,
 ];
-
-/** Undefined for text that is no command: a path such as /etc/hosts, or a sentence. */
-export function readSlash(line: string): { name: string; argument: string; command: SlashCommand | undefined } | undefined {
-  const found = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/.exec(line.trim());
-  if (!found) return undefined;
-  const [, name = "", argument = ""] = found;
-  return { name, argument: argument.trim(), command: SLASH_COMMANDS.find((command) => command.name === name) };
-}

@@ -2,6 +2,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const rememberCommand: SlashCommand = {
   name: "remember",
+  type: "local",
   argument: "[[user:|feedback:|project:|reference:] text]",
   describe: "Keep a note for later sessions; without a text, look through the last turn",
   anyTime: true,

@@ -3,6 +3,7 @@ import type { SlashCommand } from "./command.ts";
 
 export const renameCommand: SlashCommand = {
   name: "rename",
+  type: "local",
   argument: "[name]",
   describe: "What this session is called in the list",
   anyTime: true,

@@ -6,7 +6,8 @@ const SHOWN = 15;
 
 export const rewindCommand: SlashCommand = {
   name: "rewind",
-  argument: "[turn]",
+  type: "local",
+  argument: "[turn [both|conversation|files]]",
   describe: "Go back to before one of your messages: conversation, files or both; Esc twice",
   async run(argument, context) {
     const { session, print, ask } = context;
@@ -20,15 +21,16 @@ export const rewindCommand: SlashCommand = {
           .map(({ turn, text }) => `${String(turn).padStart(4)}  ${text.slice(0, 100)}`)
           .join("\n"),
       );
-    const wanted = argument === "" ? await ask("Go back to before which message? (number, or nothing) ") : argument;
-    if (wanted === undefined || wanted.trim() === "") return undefined;
-    const turn = turns.find((one) => String(one.turn) === wanted.trim())?.turn;
+    const answer = argument === "" ? await ask("Go back to before which message? (number, or nothing) ") : argument;
+    if (answer === undefined || answer.trim() === "") return undefined;
+    const [wanted, what] = answer.trim().split(/\s+/);
+    const turn = turns.find((one) => String(one.turn) === wanted)?.turn;
     if (turn === undefined) return say(print, `There is no message ${wanted}. /rewind lists them.`);
 
     const checkpoints = await session.checkpoints();
     const plan = await checkpoints.plan(turn);
     print(planText(plan));
-    const choice = (await ask("[b]oth, [c]onversation, [f]iles, or nothing > "))?.trim().toLowerCase()[0];
+    const choice = (what ?? (await ask("[b]oth, [c]onversation, [f]iles, or nothing > ")))?.trim().toLowerCase()[0];
     if (choice === "b" || choice === "f") {
       const left = await checkpoints.restore(
         turn,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { markdownBody } from "../../platform/markdown.ts";
+import { splitFrontMatter } from "../../platform/front-matter-head.ts";
 import { contentOf, parseDocument } from "../../platform/yaml.ts";
 
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
@@ -42,11 +42,11 @@ export function memoryText({ name, description, type, created, body }: Omit<Memo
 
 /** Undefined for a file that is no memory. */
 export function readMemory(text: string, path: string): Memory | undefined {
-  const front = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text)?.[1];
-  if (front === undefined) return undefined;
-  const document = parseDocument(front);
+  const split = splitFrontMatter(text);
+  if (split.type !== "head") return undefined;
+  const document = parseDocument(split.yaml);
   if (document.errors.length > 0) return undefined;
   const said = contentOf(document, 10);
   const found = FrontMatter.safeParse("value" in said ? said.value : undefined);
-  return found.success ? { ...found.data, body: markdownBody(text), path } : undefined;
+  return found.success ? { ...found.data, body: split.body, path } : undefined;
 }

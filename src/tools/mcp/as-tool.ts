@@ -1,35 +1,72 @@
-import type { CallToolResult } from "@modelcontextprotocol/client";
 import { ToolInputError } from "../../protocol/errors.ts";
-import type { ImageBlock, TextBlock } from "../../protocol/message.ts";
 import { isRecord } from "../../protocol/record.ts";
-import type { Tool, ToolResult } from "../../protocol/tool.ts";
-import type { RemoteTool } from "./list-tools.ts";
+import type { Tool } from "../../protocol/tool.ts";
+import type { RemoteTool } from "./lists.ts";
 import { serverParts, toolNames } from "./names.ts";
-import type { McpServer } from "./servers.ts";
+import { toResult } from "./result.ts";
+import type { McpServer } from "./server.ts";
 
 /** `current` is the tool as its server describes it now; undefined when the server has it no more. */
 export type McpTool = Tool & {
   current(): Promise<{ origin: string; name: string; description: string; inputSchema: unknown } | undefined>;
 };
 
-const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+/** The servers' tools under the names by which models call them. */
+export class McpTools {
+  readonly #servers: readonly McpServer[];
+  readonly #parts: Map<string, string>;
+  readonly #maskSecrets: (text: string) => string;
+  /** By server: what each of its tools was called first, for good. */
+  readonly #names = new Map<McpServer, Map<string, string>>();
+  readonly #made = new Map<McpServer, { of: readonly RemoteTool[]; tools: McpTool[] }>();
 
-/**
- * The servers' tools. `configured` are the names of all servers, also of those that are not there: who is missing today changes nobody's
- * name, and so no rule's meaning.
- */
-export function mcpTools(servers: readonly McpServer[], configured: readonly string[], maskSecrets: (text: string) => string): McpTool[] {
-  const parts = serverParts(configured);
-  return servers.flatMap((server) => {
-    const names = toolNames(
-      parts.get(server.name) ?? server.name,
-      server.tools.map((tool) => tool.name),
-    );
+  /** `servers` are all that are configured, also those that are not there: who is missing today changes nobody's name, and so no rule's meaning. */
+  constructor(servers: readonly McpServer[], maskSecrets: (text: string) => string, others: readonly string[] = []) {
+    this.#servers = servers;
+    this.#parts = serverParts([...servers.map(({ name }) => name), ...others]);
+    this.#maskSecrets = maskSecrets;
+  }
+
+  all(): McpTool[] {
+    return this.#servers.flatMap((server) => this.of(server));
+  }
+
+  of(server: McpServer): McpTool[] {
+    const remote = server.lists.tools;
+    const made = this.#made.get(server);
+    if (made?.of === remote) return made.tools;
+    const names = this.#namesOf(server, remote);
     // A name that comes twice is one tool: calls go by the name.
-    const tools = new Map(server.tools.map((tool) => [tool.name, tool]));
-    return [...tools.values()].map((tool) => asTool(server, tool, names.get(tool.name) ?? tool.name, maskSecrets));
-  });
+    const byName = new Map(remote.map((tool) => [tool.name, tool]));
+    const tools = [...byName.values()].map((tool) => asTool(server, tool, names.get(tool.name) ?? tool.name, this.#maskSecrets));
+    this.#made.set(server, { of: remote, tools });
+    return tools;
+  }
+
+  find(name: string): McpTool | undefined {
+    const server = this.serverOf(name);
+    return server && this.of(server).find((tool) => tool.name === name);
+  }
+
+  /** The one that a tool of this name would belong to. */
+  serverOf(name: string): McpServer | undefined {
+    return this.#servers.find((server) => name.startsWith(this.prefixOf(server)));
+  }
+
+  prefixOf(server: McpServer): string {
+    return `mcp__${this.#parts.get(server.name) ?? server.name}__`;
+  }
+
+  #namesOf(server: McpServer, remote: readonly RemoteTool[]): Map<string, string> {
+    const known = this.#names.get(server) ?? new Map<string, string>();
+    const fresh = toolNames(
+      this.#parts.get(server.name) ?? server.name,
+      remote.map((tool) => tool.name),
+    );
+    for (const [original, name] of fresh) if (!known.has(original)) known.set(original, name);
+    this.#names.set(server, known);
+    return known;
+  }
 }
 
 function asTool(server: McpServer, remote: RemoteTool, name: string, maskSecrets: (text: string) => string): McpTool {
@@ -61,37 +98,5 @@ function asTool(server: McpServer, remote: RemoteTool, name: string, maskSecrets
 }
 
 function describe({ description, title, name }: RemoteTool): string {
-  return description ?? title ?? name;
-}
-
-function toResult(result: CallToolResult, maskSecrets: (text: string) => string): ToolResult {
-  const content = result.content.map((block) => toBlock(block, maskSecrets));
-  if (content.length === 0 && result.structuredContent !== undefined) {
-    content.push({ type: "text", text: maskSecrets(JSON.stringify(result.structuredContent)) });
-  }
-  return { content, ...(result.isError ? { isError: true } : {}) };
-}
-
-function toBlock(block: CallToolResult["content"][number], maskSecrets: (text: string) => string): TextBlock | ImageBlock {
-  const text = (words: string): TextBlock => ({ type: "text", text: maskSecrets(words) });
-  switch (block.type) {
-    case "text":
-      return text(block.text);
-    case "image": {
-      const bytes = Math.floor((block.data.length * 3) / 4);
-      if (IMAGE_TYPES.has(block.mimeType) && bytes <= MAX_IMAGE_BYTES)
-        return { type: "image", mediaType: block.mimeType, data: block.data };
-      return text(`[an image, ${block.mimeType}, ${bytes} bytes: can't be shown]`);
-    }
-    case "audio":
-      return text(`[a sound, ${block.mimeType}: can't be shown]`);
-    case "resource_link":
-      return text(`[resource ${block.name}: ${block.uri}]`);
-    case "resource":
-      return text(
-        "text" in block.resource
-          ? `[resource ${block.resource.uri}]\n${block.resource.text}`
-          : `[resource ${block.resource.uri}, ${block.resource.mimeType ?? "binary"}: can't be shown]`,
-      );
-  }
+  return description || title || name;
 }

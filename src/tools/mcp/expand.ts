@@ -13,7 +13,12 @@ export function expandServer(config: McpServerConfig, env: NodeJS.ProcessEnv): {
     Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, expand(value)]));
   const expanded =
     "url" in config
-      ? { ...config, url: expand(config.url), headers: expandAll(config.headers) }
+      ? {
+          ...config,
+          url: expand(config.url),
+          headers: expandAll(config.headers),
+          ...(config.oauth ? { oauth: expandAll(definedOf(config.oauth)) } : {}),
+        }
       : {
           ...config,
           command: expand(config.command),
@@ -22,4 +27,8 @@ export function expandServer(config: McpServerConfig, env: NodeJS.ProcessEnv): {
           ...(config.cwd ? { cwd: expand(config.cwd) } : {}),
         };
   return { config: expanded, missing: [...missing] };
+}
+
+function definedOf(texts: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
 }

@@ -2,21 +2,44 @@ import * as z from "zod";
 import { isRecord } from "../../protocol/record.ts";
 
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const COMMON = {
+  disabled: z.boolean().optional(),
+  /** The first request waits for it, at most `REQUIRED_MS`. */
+  required: z.boolean().optional(),
+  /** False: its tools are sent without being searched for. */
+  deferred: z.boolean().optional(),
+  /** Milliseconds that a call may take without a sign of life. */
+  timeout: z.int().min(1).optional(),
+  /** Milliseconds that its start may take. */
+  connectTimeout: z.int().min(1).optional(),
+};
 const StdioSchema = z.object({
+  ...COMMON,
   type: z.literal("stdio").optional(),
   command: z.string().min(1),
   args: z.array(text).default([]),
   env: z.record(z.string(), text).default({}),
   cwd: z.string().optional(),
 });
+const OAuthSchema = z.object({
+  clientId: text.optional(),
+  clientSecret: text.optional(),
+  /** Address of a document that describes this client. */
+  clientMetadataUrl: z.string().optional(),
+});
 const HttpSchema = z.object({
-  type: z.enum(["http", "streamable-http"]).optional(),
+  ...COMMON,
+  type: z.enum(["http", "streamable-http", "sse"]).optional(),
   url: z.string().min(1),
   headers: z.record(z.string(), text).default({}),
+  oauth: OAuthSchema.optional(),
 });
 
+export type OAuthConfig = z.output<typeof OAuthSchema>;
+export type HttpServerConfig = z.output<typeof HttpSchema>;
+export type StdioServerConfig = z.output<typeof StdioSchema>;
 /** Keys that other hosts put beside these are left out in silence: the files are shared with them. */
-export type McpServerConfig = z.output<typeof StdioSchema> | z.output<typeof HttpSchema>;
+export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 /** `source` is where it is written down, for texts. */
 export type ConfiguredServer = { name: string; config: McpServerConfig; source: string };
 export type ConfiguredServers = { servers: ConfiguredServer[]; problems: string[] };

@@ -1,8 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { stopTree } from "../../platform/process-tree.ts";
+import { MAX_ANSWER_BYTES, tooMuch } from "./limited-fetch.ts";
+import { LineBuffer } from "./line-buffer.ts";
 
 /** How long a server may take to end by itself once its input is closed, and again after TERM. */
 const GRACE_MS = 500;
@@ -24,9 +26,10 @@ export class StdioTransport implements Transport {
   /** Why the process is gone, once it is. */
   exit: string | undefined;
   readonly #server: StdioServer;
-  readonly #buffer = new ReadBuffer();
+  readonly #lines = new LineBuffer(MAX_ANSWER_BYTES);
   #child: ChildProcessWithoutNullStreams | undefined;
   #stderr = "";
+  #hasAnswered = false;
   #isClosed = false;
   #closing: Promise<void> | undefined;
 
@@ -44,12 +47,14 @@ export class StdioTransport implements Transport {
     this.#child = child;
     child.on("error", (error) => this.onerror?.(error));
     child.stdin.on("error", (error) => this.onerror?.(error));
-    child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+    child.stdout.on("data", (chunk: Buffer) => {
+      if (!this.#closing) this.#read(chunk);
+    });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_CHARACTERS);
     });
     child.on("exit", (code, signal) => {
-      this.exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
+      this.exit ??= signal === null ? `exit code ${code}` : `signal ${signal}`;
       const closed = once(child, "close").catch(() => undefined);
       void Promise.race([closed, sleep(DRAIN_MS, undefined, { ref: false })]).then(() => this.#closed());
     });
@@ -76,7 +81,9 @@ export class StdioTransport implements Transport {
   async #stop(): Promise<void> {
     const child = this.#child;
     if (child?.pid !== undefined) {
-      const exited = this.exit === undefined ? once(child, "exit").catch(() => undefined) : undefined;
+      const isThere = child.exitCode === null && child.signalCode === null;
+      // One that has not answered yet has nothing to put in order.
+      const exited = isThere && this.#hasAnswered ? once(child, "exit").catch(() => undefined) : undefined;
       child.stdin.end();
       if (exited) await Promise.race([exited, sleep(GRACE_MS, undefined, { ref: false })]);
       await stopTree(child.pid, GRACE_MS);
@@ -86,23 +93,20 @@ export class StdioTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
-    try {
-      this.#buffer.append(chunk);
-    } catch (error) {
-      // A line without end.
-      this.#report(error);
-      void this.close();
-    }
-    for (let isMore = true; isMore; ) {
+    for (const line of this.#lines.take(chunk)) {
       try {
-        const message = this.#buffer.readMessage();
-        isMore = message !== null;
-        if (message) this.onmessage?.(message);
+        const message = deserializeMessage(line);
+        this.#hasAnswered = true;
+        this.onmessage?.(message);
       } catch (error) {
-        // JSON that is no message; the next line may be one.
+        // A word for people, or JSON that is no message; the next line may be one.
         this.#report(error);
       }
     }
+    if (!this.#lines.isOverfull) return;
+    this.exit ??= tooMuch();
+    this.#report(new Error(tooMuch()));
+    void this.close();
   }
 
   #report(error: unknown): void {

@@ -53,3 +53,10 @@ test("a teammate inside the lead's process has the Agent tool and no way to end 
   expect(mayUseInProcess("Converge")).toBe(false);
   expect(mayUseInProcess("mcp__git__log")).toBe(true);
 });
+
+test("a star takes away, and grants, all that begins so: some tools of a server, and a server with __ in its name", () => {
+  const names = ["mcp__hub__create_issue", "mcp__hub__get_issue", "mcp__my__db__drop"];
+  const left = (rules: object) => names.filter((name) => mayUse(name, { definition: custom(rules), isBackground: false }));
+  expect(left({ disallowedTools: ["mcp__hub__create_*", "mcp__my__db__*"] })).toEqual(["mcp__hub__get_issue"]);
+  expect(left({ tools: ["mcp__hub__get_*"] })).toEqual(["mcp__hub__get_issue"]);
+});

@@ -122,12 +122,7 @@ export async function placeOf(raw: InjectionCase): Promise<Place> {
 export function answersOf(turnsOf: InjectionCase["model"]): Answer[] {
   return turnsOf
     .filter((turn) => turn !== "LIST_CHANGED")
-    .map((turn) => (typeof turn === "string" ? { text: turn } : { calls: turn.map(({ tool, input }) => existing(tool, input)) }));
-}
-
-/** Skills are no tool yet: what can be had of one is its file. */
-function existing(name: string, input: Record<string, unknown>) {
-  return name === "LoadSkill" ? { name: "ReadFile", input: { path: `.roocode/skills/${String(input.name)}/SKILL.md` } } : { name, input };
+    .map((turn) => (typeof turn === "string" ? { text: turn } : { calls: turn.map(({ tool, input }) => ({ name: tool, input })) }));
 }
 
 async function writeAll(folder: string, files: Record<string, string>): Promise<void> {

@@ -8,12 +8,14 @@ test("a server written wrongly is a problem that names its field, and costs only
       a: { command: "a", args: "one" },
       b: { command: "b", env: { PORT: 80 }, disabled: false },
       c: {},
-      d: { url: "http://d", type: "sse" },
+      d: { url: "http://d", type: "ftp" },
       e: 5,
     },
     "mcp.json",
   );
-  expect(read.servers).toEqual([{ name: "b", source: "mcp.json", config: { command: "b", args: [], env: { PORT: "80" } } }]);
+  expect(read.servers).toEqual([
+    { name: "b", source: "mcp.json", config: { disabled: false, command: "b", args: [], env: { PORT: "80" } } },
+  ]);
   expect(read.problems.map((problem) => problem.split(": ").slice(0, 2).join(": "))).toEqual([
     "mcp.json: mcpServers.a.args",
     "mcp.json: mcpServers.c.command",
