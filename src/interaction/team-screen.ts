@@ -3,6 +3,7 @@ import { LEAD, type TeamStep } from "../protocol/team.ts";
 import type { TeamScreen } from "../runtime/run-team.ts";
 import { retryText } from "../team/agent-presence.ts";
 import type { LeadAnswer } from "../team/lead-answers.ts";
+import type { Attention } from "./attention.ts";
 import type { PlainScreen } from "./plain.ts";
 
 /** The lead's terminal: its own talk, its team's steps, everybody's questions. */
@@ -26,6 +27,28 @@ export function plainTeamScreen(screen: PlainScreen): TeamScreen {
       status: () => undefined,
       note: (text) => screen.dim(`${name}: ${text}`),
     }),
+  };
+}
+
+/** Of a team that grew out of a conversation: its lead is one of those who share the screen, and the open prompt gives way to questions. */
+export function sessionTeamScreen(screen: PlainScreen, attention: Attention, team: string): TeamScreen {
+  const plain = plainTeamScreen(screen);
+  const lead = `${team} lead`;
+  return {
+    ...plain,
+    event: (event) => screen.event(event, lead),
+    integrator: (event) => screen.event(event, `${team} integrator`),
+    note: (text) => screen.dim(`${team}: ${text}`),
+    step: (step) => {
+      const text = stepText(step);
+      if (text !== undefined) screen.dim(`${team}: ${text}`);
+    },
+    askHuman: async (alwaysRule, request, decision, signal) =>
+      attention.ask(() =>
+        screen.askPermission(request.agent === LEAD ? { ...request, agent: lead } : request, decision, alwaysRule, signal),
+      ),
+    askPlan: async (from, plan, signal) => attention.ask(() => askPlan(screen, from, plan, signal)),
+    askUser: async (...question) => attention.ask(() => screen.choose(...question)),
   };
 }
 

@@ -47,7 +47,13 @@ export type TeamConfig = {
   /** The lead is not among them. */
   members: TeammateInfo[];
   /** What a member that starts or resumes later needs to know of how the team was started. */
-  lead?: { process: ProcessIdentity; permissionMode: PermissionMode; model?: string };
+  lead?: {
+    process: ProcessIdentity;
+    permissionMode: PermissionMode;
+    model?: string;
+    /** Id of the session out of whose conversation the team grew, and in whose process its lead is. */
+    session?: string;
+  };
   backend?: { kind: BackendKind; reason: string };
   merge?: boolean;
   /** Every member plans first; who approves the plans. */

@@ -6,6 +6,7 @@ import type { FileState } from "../tools/file-state.ts";
 import type { AgentRequest, OpenedAgent, ToolParts } from "./open-agent.ts";
 import type { OpenedHooks } from "./open-hooks.ts";
 import type { PermissionScope, Permissions } from "./permissions.ts";
+import type { TeamsHost } from "./session-teams.ts";
 import type { Skills } from "./skills.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -47,6 +48,8 @@ export type AgentsHost = {
   /** The process's hooks; those of a sub-agent are fired in its own name. */
   hooks?: OpenedHooks | undefined;
   team?: string | undefined;
+  /** Where teams may grow out of the conversation. */
+  teams?: TeamsHost | undefined;
   /** One in the background has ended. */
   onNews: () => void;
   onNote: (text: string) => void;

@@ -71,6 +71,7 @@ export type LeadRequest = {
   maxRunning: number;
   /** What a lead that goes on reads first. */
   resumeNote?: string;
+  onBegin?: (tell: (text: string) => void) => void;
   hooks: OpenedHooks | undefined;
   /** Of the integrators, who count as the lead. */
   integrators: Spending;
@@ -293,6 +294,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     onTaken: (envelopes) => tellOfMail(envelopes, opened.fireHook),
     onProblem: screen.note,
   });
+  request.onBegin?.((text) => mail.tell(text));
   const pumpEnd = new AbortController();
   const pump = mail.pump(AbortSignal.any([signal, pumpEnd.signal]));
   const deaths = new DeathWatch(

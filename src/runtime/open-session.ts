@@ -30,6 +30,7 @@ import { openHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
 import { PlanMode } from "./plan-mode.ts";
 import { SessionAgents } from "./session-agents.ts";
+import type { TeamsHost } from "./session-teams.ts";
 import { openSkills } from "./skill-places.ts";
 import type { Skills } from "./skills.ts";
 import { discoverNamed, subagentTools } from "./subagent-tools.ts";
@@ -55,6 +56,8 @@ export type SessionOptions = {
   isCoordinator?: boolean;
   /** Steps of sub-agents, as they happen. */
   onSubagentEvent?: AgentsHost["onEvent"];
+  /** Where a team that the agent starts shows, and who answers it; without it the agent can't start one. */
+  teamScreen?: TeamsHost["screen"];
   /** A sub-agent in the background has ended: its result goes with the next request. */
   onNews?: () => void;
   onProblem?: OnProblem;
@@ -165,6 +168,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     askHuman: asking,
     checkpoints: { open: () => opened.checkpoints(), turn: () => opened.agent.turns },
     onEvent: options.onSubagentEvent,
+    ...(options.teamScreen ? { teams: { session: id, screen: options.teamScreen } } : {}),
     onNews: () => options.onNews?.(),
     onNote: note,
     hooks,

@@ -32,6 +32,8 @@ export type TeamRun = NewTeam & {
   headless: boolean;
   layout: "auto" | "split" | "window";
   resumeNote?: string;
+  /** Given the way by which the one who started the team writes to its lead. */
+  onBegin?: (tell: (text: string) => void) => void;
 };
 
 export type TeamScreen = LeadScreen & {
@@ -99,6 +101,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       coordinator: run.coordinator,
       maxRunning: run.maxRunning,
       ...(run.resumeNote === undefined ? {} : { resumeNote: run.resumeNote }),
+      ...(run.onBegin ? { onBegin: run.onBegin } : {}),
       integrators,
       hooks,
       converge: async (guidance, leadSide, convergeSignal) => {

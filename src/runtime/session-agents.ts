@@ -9,8 +9,10 @@ import { userText } from "../protocol/message.ts";
 import { addUsage } from "../protocol/model.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
 import type { Tool } from "../protocol/tool.ts";
+import { teamCreateTool } from "../team/tools/team-create.ts";
 import type { AgentsHost } from "./agents-host.ts";
 import type { SessionAgent } from "./create-agent.ts";
+import type { SessionTeams } from "./session-teams.ts";
 import type { RunApart } from "./skills.ts";
 import type { SubagentRunner } from "./subagents.ts";
 
@@ -21,6 +23,7 @@ export class SessionAgents implements AsyncDisposable {
   readonly #host: AgentsHost;
   #loading: Promise<SubagentRunner> | undefined;
   #agents: Subagents | undefined;
+  #teams: SessionTeams | undefined;
 
   constructor(host: AgentsHost) {
     this.#host = host;
@@ -38,19 +41,27 @@ export class SessionAgents implements AsyncDisposable {
 
   /** Of a session that goes on: what became of those of its earlier process stands in the next message. Gives it for the person. */
   async goOn(): Promise<string[]> {
-    if (!existsSync(this.#host.folder)) return [];
+    const { teams, surroundings, folder } = this.#host;
+    if (teams && existsSync(surroundings.data.teams)) await (await this.#loadTeams()).remember();
+    if (!existsSync(folder) && !this.#agents) return [];
     const { agents } = await this.#runner();
     const left = agents.list().filter(({ id }) => !agents.isTold(id));
-    return left.map(({ id, name, end }) => `Sub-agent ${name ?? id}: ${end?.status}. The agent hears of it with your next message.`);
+    return left.map(
+      ({ id, name, end, isTeam }) =>
+        `${isTeam ? "Team" : "Sub-agent"} ${name ?? id}: ${end?.status}. The agent hears of it with your next message.`,
+    );
   }
 
   /** The tools of a session without a team. */
   tools(): Tool[] {
-    return [this.agentTool(), sendToAgentTool(this.send, async () => this.#names()), ...this.taskTools()];
+    const team = teamCreateTool(async (...request) => (await this.#loadTeams()).create(...request));
+    const own = [this.agentTool(), sendToAgentTool(this.send, async () => this.#names()), ...this.taskTools()];
+    return this.#host.teams ? [...own, team] : own;
   }
 
   /** Undefined for one that nobody knows. */
-  readonly send = async (to: string, text: string, signal: AbortSignal) => (await this.#runner()).send(to, text, signal);
+  readonly send = async (to: string, text: string, signal: AbortSignal) =>
+    this.#teams?.send(to, text) ?? (await this.#runner()).send(to, text, signal);
 
   /** Whether one goes by this name or id. */
   async isKnown(to: string): Promise<boolean> {
@@ -144,6 +155,14 @@ export class SessionAgents implements AsyncDisposable {
         return (await fireHook?.({ event, task: { id, subject, description } }, new AbortController().signal))?.block;
       },
     });
+  }
+
+  async #loadTeams(): Promise<SessionTeams> {
+    const { teams } = this.#host;
+    if (!teams) throw new Error("This conversation has no TeamCreate.");
+    const { SessionTeams: Teams } = await import("./session-teams.ts");
+    this.#teams ??= new Teams({ ...this.#host, teams }, (await this.#runner()).agents);
+    return this.#teams;
   }
 
   async #names(): Promise<string[]> {

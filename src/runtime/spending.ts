@@ -45,6 +45,14 @@ export class Spending {
     return cost;
   }
 
+  /** What others have spent, who count by themselves. */
+  addSpent({ usage, cost }: Spent): void {
+    this.#whole?.addSpent({ usage, ...(cost === undefined ? {} : { cost }) });
+    this.#usage = addUsage(this.#usage, usage);
+    this.#cost += cost ?? 0;
+    if (cost === undefined && !isNothing(usage)) this.#isPriced = false;
+  }
+
   /** The event with what it cost; counts what it brings. `before` is what had been spent when its run began. */
   priced(event: AgentEvent, { id, pricesOf }: PricedModel, before: number): AgentEvent {
     if (event.type === "message" && event.usage && event.message.role === "assistant")

@@ -21,6 +21,8 @@ export type TeamRequest = {
   check?: string | undefined;
   merge: boolean;
   plan?: PlanApprover | undefined;
+  /** Of the conversation that it grows out of. */
+  session?: string;
 };
 export type NewTeam = { team: TeamConfig; folder: string; ground: TeamGround; choice: BackendChoice; mode: PermissionMode };
 
@@ -54,7 +56,12 @@ export async function createTeam(surroundings: Surroundings, request: TeamReques
     baseCommit: ground.baseCommit,
     ...(check ? { check } : {}),
     members: [],
-    lead: { process: selfIdentity(), permissionMode: mode, ...(model ? { model } : {}) },
+    lead: {
+      process: selfIdentity(),
+      permissionMode: mode,
+      ...(model ? { model } : {}),
+      ...(request.session ? { session: request.session } : {}),
+    },
     backend: choice,
     merge: request.merge,
     ...(request.plan === undefined ? {} : { plan: request.plan }),

@@ -22,6 +22,7 @@ export type SpawnRequest = {
   model?: string;
   /** `plan`: it plans first, and goes on in the lead's mode once the plan is approved. */
   permissionMode?: PermissionMode;
+  planModeRequired?: true;
 };
 
 export type SpawnContext = {
@@ -67,7 +68,7 @@ export async function spawnTeammate(request: SpawnRequest, context: SpawnContext
     baseCommit,
     backendType: backend.kind,
     epoch: 1,
-    planModeRequired: team.plan !== undefined || request.permissionMode === "plan",
+    planModeRequired: team.plan !== undefined || request.planModeRequired === true || request.permissionMode === "plan",
     permissionMode,
   };
   // The roster comes first: of two spawns of one name, and after a crash in between, one entry tells who owns the folder.

@@ -13,6 +13,7 @@ export const agentSchema = () =>
     run_in_background: z.boolean().optional().describe(FIELDS.run_in_background),
     name: z.string().optional().describe(FIELDS.name),
     isolation: z.enum(["worktree"]).optional().describe(FIELDS.isolation),
+    plan_mode_required: z.boolean().optional().describe(FIELDS.plan_mode_required),
     permission_mode: z.enum(PERMISSION_MODES).optional().describe(FIELDS.permission_mode),
   });
 
@@ -24,6 +25,7 @@ const FIELDS = {
   run_in_background: "Go on at once; its result comes later, by itself.",
   name: "To write to it by. In a team's lead: makes it a teammate of this name (1 to 32 letters, digits, - or _).",
   isolation: "worktree: it works in a git worktree and branch of its own.",
+  plan_mode_required: "Of a teammate: it plans first and changes nothing before you approved its plan.",
   permission_mode:
     "Of a teammate: stricter than the lead's mode; a wider one is cut to it. plan: it plans first and changes nothing before its plan is approved.",
 } as const;
@@ -38,6 +40,7 @@ const INPUT_SCHEMA = {
     run_in_background: { description: FIELDS.run_in_background, type: "boolean" },
     name: { description: FIELDS.name, type: "string" },
     isolation: { description: FIELDS.isolation, type: "string", enum: ["worktree"] },
+    plan_mode_required: { description: FIELDS.plan_mode_required, type: "boolean" },
     permission_mode: { description: FIELDS.permission_mode, type: "string", enum: [...PERMISSION_MODES] },
   },
   required: ["prompt", "description"],
@@ -45,7 +48,14 @@ const INPUT_SCHEMA = {
 };
 
 export type AgentCall = z.output<ReturnType<typeof agentSchema>>;
-export type TeammateRequest = { name: string; prompt: string; description: string; model?: string; permissionMode?: PermissionMode };
+export type TeammateRequest = {
+  name: string;
+  prompt: string;
+  description: string;
+  model?: string;
+  permissionMode?: PermissionMode;
+  planModeRequired?: true;
+};
 export type AgentToolParts = {
   /** Runs or launches a sub-agent; throws a UserError with the reason when it can't. */
   runSubagent: (call: AgentCall, context: ToolContext) => Promise<ToolResult>;
@@ -82,7 +92,8 @@ export function agentTool({ runSubagent, spawnTeammate, hasVerification = false 
       try {
         if (call.name !== undefined && spawnTeammate)
           return textResult(await spawnTeammate(teammateRequest(call, call.name), context.signal));
-        if (call.permission_mode !== undefined) return errorResult("permission_mode is for teammates, which only a team's lead starts.");
+        if (call.permission_mode !== undefined || call.plan_mode_required)
+          return errorResult("permission_mode and plan_mode_required are for teammates, which only a team's lead starts.");
         return await runSubagent(call, context);
       } catch (error) {
         if (error instanceof UserError) return errorResult(error.message);
@@ -93,7 +104,7 @@ export function agentTool({ runSubagent, spawnTeammate, hasVerification = false 
 }
 
 function teammateRequest(call: AgentCall, name: string): TeammateRequest {
-  const { prompt, description, subagent_type, model, permission_mode } = call;
+  const { prompt, description, subagent_type, model, permission_mode, plan_mode_required } = call;
   if (subagent_type !== undefined && !TEAMMATE_TYPES.has(subagent_type))
     throw new UserError(`There is no teammate type "${subagent_type}". Leave subagent_type out, or the name for a sub-agent.`);
   return {
@@ -102,5 +113,6 @@ function teammateRequest(call: AgentCall, name: string): TeammateRequest {
     description,
     ...(model ? { model } : {}),
     ...(permission_mode ? { permissionMode: permission_mode } : {}),
+    ...(plan_mode_required ? { planModeRequired: true } : {}),
   };
 }

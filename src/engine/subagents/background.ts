@@ -57,9 +57,10 @@ export class Subagents implements AsyncDisposable {
   }
 
   /** One of an earlier process: it can be looked at and written to. What was not told yet goes with the next request, and wakes nobody. */
-  remember({ id, name, type, description, startedAt }: SubagentInfo & { startedAt: string }, end: SubagentEnd, isTold: boolean): void {
+  remember({ startedAt, ...info }: SubagentInfo & { startedAt: string }, end: SubagentEnd, isTold: boolean): void {
     const control = new AbortController();
-    const about = { id, name, type, description, startedAt, isBackground: true };
+    const { id, name, type, description, isTeam } = info;
+    const about = { id, name, type, description, ...(isTeam ? { isTeam } : {}), startedAt, isBackground: true };
     this.#known.set(id, { ...about, end, over: Promise.resolve(end), control, messages: [], isTold, isOld: true });
   }
 

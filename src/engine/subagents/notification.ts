@@ -23,7 +23,9 @@ export function endText(info: SubagentInfo, end: SubagentEnd): string {
   return [
     cut ? `${words.slice(0, MAX_CHARACTERS)}\n[… ${words.length - MAX_CHARACTERS} more characters; ask it for what you need]` : words,
     ...end.notes.map((note) => `[${escapeSystemTags(note)}]`),
-    `[${info.id}, ${end.turns} ${end.turns === 1 ? "turn" : "turns"}, ${end.status}. SendMessage to ${info.name ?? info.id} goes on with it.]`,
+    info.isTeam
+      ? `[team ${info.name ?? info.id}, ${end.status}]`
+      : `[${info.id}, ${end.turns} ${end.turns === 1 ? "turn" : "turns"}, ${end.status}. SendMessage to ${info.name ?? info.id} goes on with it.]`,
   ]
     .filter((line) => line !== "")
     .join("\n");

@@ -5,6 +5,8 @@ export type SubagentInfo = {
   /** Name of its definition, or "fork". */
   type: string;
   description: string;
+  /** A team, which ends for good. */
+  isTeam?: true;
 };
 export type SubagentEnd = {
   status: "completed" | "failed" | "stopped";

@@ -6,6 +6,7 @@ import { outliveOutput } from "../lost-output.ts";
 import { PlainScreen } from "../plain.ts";
 import { runRepl } from "../repl.ts";
 import { SteeringQueue } from "../steering-queue.ts";
+import { sessionTeamScreen } from "../team-screen.ts";
 import { offerLocal, requireInput } from "./before-chat.ts";
 import { offerTrust } from "./offer-trust.ts";
 
@@ -61,6 +62,7 @@ async function converse(
     // How the session's end ends them stands behind its last line.
     onSubagentEvent: ({ label }, event) => isOver || screen.event(event, label),
     onNews: () => attention.wake(),
+    teamScreen: (team) => sessionTeamScreen(screen, attention, team),
     onProblem: (text) => screen.line(text),
     onRemembered: (text) => screen.dim(text),
   });

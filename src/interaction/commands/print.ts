@@ -6,6 +6,7 @@ import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.t
 import { onLostReader, outliveOutput } from "../lost-output.ts";
 import { readPiped } from "../piped-input.ts";
 import { failedLine, type OutputFormat, type PrintOptions, printRun, printSubagent } from "../print.ts";
+import { headlessTeamScreen } from "../team-screen.ts";
 
 export type PrintArguments = GlobalFlags & {
   prompt: string | undefined;
@@ -81,6 +82,14 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
       return undefined;
     },
     ...(args.isCoordinator ? { isCoordinator: true } : {}),
+    teamScreen: () =>
+      headlessTeamScreen(
+        output.note,
+        () => undefined,
+        () => {
+          open += 1;
+        },
+      ),
     // What hooks of the start have done stands before the output begins.
     onSubagentEvent: (agent, event) => options && printSubagent(event, agent, options),
   });

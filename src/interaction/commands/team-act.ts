@@ -52,6 +52,10 @@ export async function stopTeam(surroundings: Surroundings, name: string, json: b
   const folder = await teamFolder(surroundings.data, name);
   const { team } = await readTeam(folder);
   const leadProcess = team.lead?.process;
+  if (team.lead?.session !== undefined && isAlive(team.lead.process))
+    throw new UserError(
+      `The lead of team "${name}" lives in a session (pid ${team.lead.process.pid}), which must not end with it. Tell the agent there to stop the team, or end that session with /exit.`,
+    );
   if (leadProcess && isAlive(leadProcess)) process.kill(leadProcess.pid, "SIGINT");
   else {
     await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });

@@ -51,7 +51,7 @@ export const TeamConfigSchema: z.ZodType<TeamConfig> = z.looseObject({
   baseCommit: z.string(),
   check: z.string().optional(),
   members: z.array(teammate),
-  lead: z.looseObject({ process: identity, permissionMode: mode, model: z.string().optional() }).optional(),
+  lead: z.looseObject({ process: identity, permissionMode: mode, model: z.string().optional(), session: z.string().optional() }).optional(),
   backend: z.looseObject({ kind: backendKind, reason: z.string() }).optional(),
   merge: z.boolean().optional(),
   plan: z.enum(PLAN_APPROVERS).optional(),

@@ -6,6 +6,7 @@ import { sendSchema, sendToAgentTool } from "../../../src/engine/subagents/send-
 import { taskCreateSchema, taskGetSchema, taskTools, taskUpdateSchema } from "../../../src/engine/subagents/task-tools.ts";
 import { jsonSchemaOf } from "../../../src/protocol/define-tool.ts";
 import { textResult } from "../../../src/protocol/tool.ts";
+import { teamCreateSchema, teamCreateTool } from "../../../src/team/tools/team-create.ts";
 import { exitPlanModeTool, exitPlanSchema } from "../../../src/tools/builtin/exit-plan-mode.ts";
 
 const nothing = async () => textResult("");
@@ -25,6 +26,7 @@ const desk = {
 test.each<[string, () => z.ZodType, Record<string, unknown> | undefined]>([
   ["Agent", agentSchema, agentTool({ runSubagent: nothing }).inputSchema],
   ["SendMessage", sendSchema, sendToAgentTool(nothing, async () => []).inputSchema],
+  ["TeamCreate", teamCreateSchema, teamCreateTool(nothing).inputSchema],
   ["TaskCreate", taskCreateSchema, create?.inputSchema],
   ["TaskGet", taskGetSchema, get?.inputSchema],
   ["TaskUpdate", taskUpdateSchema, update?.inputSchema],

@@ -1,0 +1,132 @@
+import type { Subagents } from "../engine/subagents/background.ts";
+import type { SubagentEnd } from "../engine/subagents/subagent.ts";
+import { isAlive } from "../platform/process.ts";
+import { UserError } from "../protocol/errors.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import { escapeSystemTags } from "../protocol/system-tags.ts";
+import { errorResult, type ToolResult, textResult } from "../protocol/tool.ts";
+import { readTeam } from "../team/bus/file/open.ts";
+import type { TeamCreateInput } from "../team/tools/team-create.ts";
+import type { AgentsHost } from "./agents-host.ts";
+import { teamNames } from "./find-team.ts";
+import { runTeam, type TeamScreen } from "./run-team.ts";
+import { readSurroundings, type Surroundings } from "./surroundings.ts";
+import { createTeam } from "./team-create.ts";
+import type { TeamOutcome } from "./team-outcome.ts";
+
+const DEFAULT_TEAMMATES = 4;
+
+/** Where a session's teams show, and who answers their questions. */
+export type TeamsHost = { session: string; screen: (team: string) => TeamScreen };
+type Host = Pick<AgentsHost, "surroundings" | "mode" | "parent"> & { teams: TeamsHost };
+
+/** Teams that grow out of a conversation: the lead is a conversation of its own in this process, and its report comes as that of a sub-agent. */
+export class SessionTeams {
+  readonly #host: Host;
+  readonly #agents: Subagents;
+  /** Of those that run, by the id of their job. */
+  readonly #tell = new Map<string, (text: string) => void>();
+
+  constructor(host: Host, agents: Subagents) {
+    this.#host = host;
+    this.#agents = agents;
+  }
+
+  /** Throws UserError with a reason for the model. */
+  async create({ goal, name, check }: TeamCreateInput, signal: AbortSignal): Promise<ToolResult> {
+    const { surroundings, teams, parent } = this.#host;
+    await this.#approveCheck(check, signal);
+    // The branch of this moment, which may be another than the session began on.
+    const own = await readSurroundings(surroundings.cwd, surroundings.env, this.#flags());
+    const team = await createTeam(own, { goal, name, check, backend: "auto", merge: true, session: teams.session });
+    const id = `team-${team.team.name}`;
+    const { askHuman, ...screen } = teams.screen(team.team.name);
+    this.#agents.start({ id, name: team.team.name, type: "team", description: goal, isTeam: true }, true, async (run) => {
+      try {
+        const outcome = await runTeam(
+          own,
+          {
+            ...team,
+            maxRunning: own.settings.team?.teammates ?? DEFAULT_TEAMMATES,
+            coordinator: true,
+            headless: askHuman === undefined,
+            layout: "auto",
+            onBegin: (tell) => this.#tell.set(id, tell),
+          },
+          { ...screen, ...(askHuman ? { askHuman } : {}) },
+          run.signal,
+        );
+        parent().spending.addSpent(outcome.spent);
+        return endOf(outcome);
+      } finally {
+        this.#tell.delete(id);
+      }
+    });
+    const answer = JSON.stringify({ status: "async_launched", agentId: id, name: team.team.name });
+    return textResult(
+      `${answer}\nThe team begins at ${team.ground.baseCommit.slice(0, 8)} of ${team.ground.baseBranch}, in mode ${team.mode}. Its report comes in a task-notification, by itself.`,
+    );
+  }
+
+  /** To the lead; undefined when no team goes by that name here. */
+  send(to: string, text: string): ToolResult | undefined {
+    const agent = this.#agents.find(to);
+    if (!agent?.isTeam) return undefined;
+    const tell = this.#tell.get(agent.id);
+    if (!tell) return errorResult(agent.end ? `The team ${to} is over: ${agent.end.status}.` : `The lead of ${to} has not begun yet.`);
+    tell(
+      `<system-reminder>The conversation that started this team writes, for the person whom you both work for:\n${escapeSystemTags(text)}\n</system-reminder>`,
+    );
+    return textResult(`Delivered to the lead of ${to}, who reads it before the next model call.`);
+  }
+
+  /** Of earlier processes of this session: what was cut off is told, with the way to go on. */
+  async remember(): Promise<void> {
+    const { surroundings, teams } = this.#host;
+    const { data } = surroundings;
+    for (const name of await teamNames(data)) {
+      const { team } = await readTeam(data.team(name));
+      if (team.lead?.session !== teams.session || isAlive(team.lead.process)) continue;
+      const note = `Its lead ended with the process of this session. What its members did is saved on their branches. The person goes on with it by: roocode team resume ${name}`;
+      this.#agents.remember(
+        { id: `team-${name}`, name, type: "team", description: team.goal, isTeam: true, startedAt: new Date().toISOString() },
+        { status: "stopped", text: "", notes: [note], turns: 0 },
+        false,
+      );
+    }
+  }
+
+  /** The check is the model's words: who approves the team has read it, and what no command may do it may not either. */
+  async #approveCheck(check: string | undefined, signal: AbortSignal): Promise<void> {
+    if (check === undefined) return;
+    const access = { kind: "command", subject: check } as const;
+    const { decision, reason } = await this.#host.parent().permissions.authorize({ agent: "main", tool: "Bash", access }, signal);
+    if (decision === "deny")
+      throw new UserError(`The check "${check}" is denied: ${reason.replace(/\.$/, "")}. Leave it out, or take another.`);
+  }
+
+  #flags(): Surroundings["flags"] {
+    const { surroundings, mode, parent } = this.#host;
+    const { maxCost, ...flags } = surroundings.flags;
+    const { modelName, spending } = parent();
+    const left = maxCost === undefined ? undefined : maxCost - spending.cost;
+    if (left !== undefined && left <= 0) throw new UserError("The session's --max-cost is reached.");
+    const wanted = teamMode(mode(), surroundings);
+    return {
+      ...flags,
+      model: modelName(),
+      ...(wanted === undefined ? {} : { permissionMode: wanted }),
+      ...(left === undefined ? {} : { maxCost: left }),
+    };
+  }
+}
+
+/** The session's, but for one that nobody has chosen: a team's own default is another. */
+function teamMode(mode: PermissionMode, { flags, settings }: Surroundings): PermissionMode | undefined {
+  return mode === "default" && flags.permissionMode === undefined && settings.permissionMode === undefined ? undefined : mode;
+}
+
+function endOf({ exitCode, words, text }: TeamOutcome): SubagentEnd {
+  const status = exitCode === 0 ? "completed" : exitCode === 130 ? "stopped" : "failed";
+  return { status, text: [words, text].filter((part) => part !== "").join("\n\n"), notes: [], turns: 0 };
+}
