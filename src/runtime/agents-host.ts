@@ -1,14 +1,25 @@
+import type { Subagents } from "../engine/subagents/background.ts";
 import type { Checkpoints } from "../memory/checkpoints/checkpoints.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import type { Tool } from "../protocol/tool.ts";
+import type { Tool, ToolResult } from "../protocol/tool.ts";
+import type { TeamCreateInput } from "../team/tools/team-create.ts";
 import type { FileState } from "../tools/file-state.ts";
 import type { AgentRequest, OpenedAgent, ToolParts } from "./open-agent.ts";
 import type { OpenedHooks } from "./open-hooks.ts";
 import type { PermissionScope, Permissions } from "./permissions.ts";
-import type { TeamsHost } from "./session-teams.ts";
 import type { Skills } from "./skills.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+/** The teams of a conversation. */
+export type Teams = {
+  /** Throws UserError with a reason for the model. */
+  create(input: TeamCreateInput, signal: AbortSignal): Promise<ToolResult>;
+  /** To a team's lead; undefined when no team goes by that name here. */
+  send(to: string, text: string): ToolResult | undefined;
+  /** Of earlier processes of the session: what was cut off is told, with the way to go on. */
+  remember(): Promise<void>;
+};
 
 /** What a conversation gives the sub-agents that it starts. */
 export type AgentsHost = {
@@ -49,7 +60,7 @@ export type AgentsHost = {
   hooks?: OpenedHooks | undefined;
   team?: string | undefined;
   /** Where teams may grow out of the conversation. */
-  teams?: TeamsHost | undefined;
+  openTeams?: ((agents: Subagents) => Promise<Teams>) | undefined;
   /** One in the background has ended. */
   onNews: () => void;
   onNote: (text: string) => void;

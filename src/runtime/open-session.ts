@@ -29,8 +29,8 @@ import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
 import { PlanMode } from "./plan-mode.ts";
+import type { TeamScreen } from "./run-team.ts";
 import { SessionAgents } from "./session-agents.ts";
-import type { TeamsHost } from "./session-teams.ts";
 import { openSkills } from "./skill-places.ts";
 import type { Skills } from "./skills.ts";
 import { discoverNamed, subagentTools } from "./subagent-tools.ts";
@@ -57,7 +57,7 @@ export type SessionOptions = {
   /** Steps of sub-agents, as they happen. */
   onSubagentEvent?: AgentsHost["onEvent"];
   /** Where a team that the agent starts shows, and who answers it; without it the agent can't start one. */
-  teamScreen?: TeamsHost["screen"];
+  teamScreen?: (team: string) => TeamScreen;
   /** A sub-agent in the background has ended: its result goes with the next request. */
   onNews?: () => void;
   onProblem?: OnProblem;
@@ -143,7 +143,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   // Where nobody can be asked, nobody is waited for.
   const askUser = hooks && options.askHuman ? notifying(options.askUser, () => opened.fireHook) : options.askUser;
   let loadSkill: Tool | undefined;
-  const { askHuman } = options;
+  const { askHuman, teamScreen } = options;
   const asking =
     askHuman &&
     ((permissions: () => Permissions): AskHuman =>
@@ -168,7 +168,14 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     askHuman: asking,
     checkpoints: { open: () => opened.checkpoints(), turn: () => opened.agent.turns },
     onEvent: options.onSubagentEvent,
-    ...(options.teamScreen ? { teams: { session: id, screen: options.teamScreen } } : {}),
+    ...(teamScreen
+      ? {
+          openTeams: async (known) => {
+            const { SessionTeams } = await import("./session-teams.ts");
+            return new SessionTeams({ surroundings, mode: () => mode, parent: () => opened, session: id, screen: teamScreen }, known);
+          },
+        }
+      : {}),
     onNews: () => options.onNews?.(),
     onNote: note,
     hooks,

@@ -10,9 +10,8 @@ import { addUsage } from "../protocol/model.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
 import type { Tool } from "../protocol/tool.ts";
 import { teamCreateTool } from "../team/tools/team-create.ts";
-import type { AgentsHost } from "./agents-host.ts";
+import type { AgentsHost, Teams } from "./agents-host.ts";
 import type { SessionAgent } from "./create-agent.ts";
-import type { SessionTeams } from "./session-teams.ts";
 import type { RunApart } from "./skills.ts";
 import type { SubagentRunner } from "./subagents.ts";
 
@@ -23,7 +22,7 @@ export class SessionAgents implements AsyncDisposable {
   readonly #host: AgentsHost;
   #loading: Promise<SubagentRunner> | undefined;
   #agents: Subagents | undefined;
-  #teams: SessionTeams | undefined;
+  #teams: Teams | undefined;
 
   constructor(host: AgentsHost) {
     this.#host = host;
@@ -41,8 +40,8 @@ export class SessionAgents implements AsyncDisposable {
 
   /** Of a session that goes on: what became of those of its earlier process stands in the next message. Gives it for the person. */
   async goOn(): Promise<string[]> {
-    const { teams, surroundings, folder } = this.#host;
-    if (teams && existsSync(surroundings.data.teams)) await (await this.#loadTeams()).remember();
+    const { openTeams, surroundings, folder } = this.#host;
+    if (openTeams && existsSync(surroundings.data.teams)) await (await this.#loadTeams()).remember();
     if (!existsSync(folder) && !this.#agents) return [];
     const { agents } = await this.#runner();
     const left = agents.list().filter(({ id }) => !agents.isTold(id));
@@ -56,7 +55,7 @@ export class SessionAgents implements AsyncDisposable {
   tools(): Tool[] {
     const team = teamCreateTool(async (...request) => (await this.#loadTeams()).create(...request));
     const own = [this.agentTool(), sendToAgentTool(this.send, async () => this.#names()), ...this.taskTools()];
-    return this.#host.teams ? [...own, team] : own;
+    return this.#host.openTeams ? [...own, team] : own;
   }
 
   /** Undefined for one that nobody knows. */
@@ -157,11 +156,11 @@ export class SessionAgents implements AsyncDisposable {
     });
   }
 
-  async #loadTeams(): Promise<SessionTeams> {
-    const { teams } = this.#host;
-    if (!teams) throw new Error("This conversation has no TeamCreate.");
-    const { SessionTeams: Teams } = await import("./session-teams.ts");
-    this.#teams ??= new Teams({ ...this.#host, teams }, (await this.#runner()).agents);
+  async #loadTeams(): Promise<Teams> {
+    const { openTeams } = this.#host;
+    if (!openTeams) throw new Error("This conversation has no TeamCreate.");
+    const { agents } = await this.#runner();
+    this.#teams ??= await openTeams(agents);
     return this.#teams;
   }
 

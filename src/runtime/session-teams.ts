@@ -7,7 +7,7 @@ import { escapeSystemTags } from "../protocol/system-tags.ts";
 import { errorResult, type ToolResult, textResult } from "../protocol/tool.ts";
 import { readTeam } from "../team/bus/file/open.ts";
 import type { TeamCreateInput } from "../team/tools/team-create.ts";
-import type { AgentsHost } from "./agents-host.ts";
+import type { AgentsHost, Teams } from "./agents-host.ts";
 import { teamNames } from "./find-team.ts";
 import { runTeam, type TeamScreen } from "./run-team.ts";
 import { readSurroundings, type Surroundings } from "./surroundings.ts";
@@ -16,12 +16,15 @@ import type { TeamOutcome } from "./team-outcome.ts";
 
 const DEFAULT_TEAMMATES = 4;
 
-/** Where a session's teams show, and who answers their questions. */
-export type TeamsHost = { session: string; screen: (team: string) => TeamScreen };
-type Host = Pick<AgentsHost, "surroundings" | "mode" | "parent"> & { teams: TeamsHost };
+type Host = Pick<AgentsHost, "surroundings" | "mode" | "parent"> & {
+  /** Its id. */
+  session: string;
+  /** Where a team shows, and who answers its questions. */
+  screen: (team: string) => TeamScreen;
+};
 
 /** Teams that grow out of a conversation: the lead is a conversation of its own in this process, and its report comes as that of a sub-agent. */
-export class SessionTeams {
+export class SessionTeams implements Teams {
   readonly #host: Host;
   readonly #agents: Subagents;
   /** Of those that run, by the id of their job. */
@@ -32,15 +35,14 @@ export class SessionTeams {
     this.#agents = agents;
   }
 
-  /** Throws UserError with a reason for the model. */
   async create({ goal, name, check }: TeamCreateInput, signal: AbortSignal): Promise<ToolResult> {
-    const { surroundings, teams, parent } = this.#host;
+    const { surroundings, session, screen: screenOf, parent } = this.#host;
     await this.#approveCheck(check, signal);
     // The branch of this moment, which may be another than the session began on.
     const own = await readSurroundings(surroundings.cwd, surroundings.env, this.#flags());
-    const team = await createTeam(own, { goal, name, check, backend: "auto", merge: true, session: teams.session });
+    const team = await createTeam(own, { goal, name, check, backend: "auto", merge: true, session });
     const id = `team-${team.team.name}`;
-    const { askHuman, ...screen } = teams.screen(team.team.name);
+    const { askHuman, ...screen } = screenOf(team.team.name);
     this.#agents.start({ id, name: team.team.name, type: "team", description: goal, isTeam: true }, true, async (run) => {
       try {
         const outcome = await runTeam(
@@ -68,7 +70,6 @@ export class SessionTeams {
     );
   }
 
-  /** To the lead; undefined when no team goes by that name here. */
   send(to: string, text: string): ToolResult | undefined {
     const agent = this.#agents.find(to);
     if (!agent?.isTeam) return undefined;
@@ -80,13 +81,12 @@ export class SessionTeams {
     return textResult(`Delivered to the lead of ${to}, who reads it before the next model call.`);
   }
 
-  /** Of earlier processes of this session: what was cut off is told, with the way to go on. */
   async remember(): Promise<void> {
-    const { surroundings, teams } = this.#host;
+    const { surroundings, session } = this.#host;
     const { data } = surroundings;
     for (const name of await teamNames(data)) {
       const { team } = await readTeam(data.team(name));
-      if (team.lead?.session !== teams.session || isAlive(team.lead.process)) continue;
+      if (team.lead?.session !== session || isAlive(team.lead.process)) continue;
       const note = `Its lead ended with the process of this session. What its members did is saved on their branches. The person goes on with it by: roocode team resume ${name}`;
       this.#agents.remember(
         { id: `team-${name}`, name, type: "team", description: team.goal, isTeam: true, startedAt: new Date().toISOString() },
