@@ -108,6 +108,8 @@ export type OpenedAgent = AsyncDisposable & {
   agent: SessionAgent;
   session: SessionFile;
   shell: ShellState;
+  /** Puts a command into the agent's OS sandbox; absent where there is none. */
+  contain: BashOptions["contain"];
   spending: Spending;
   /** Id of the model that it was opened with. */
   model: string;
@@ -285,6 +287,7 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
     agent,
     session,
     shell,
+    contain: bash.contain,
     spending,
     model: selected.model,
     modelName: () => modelName,

@@ -9,14 +9,13 @@ import { gitText } from "../platform/git.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
-import { NOTHING_SPENT, type Spent, spentSince } from "../protocol/model.ts";
+import { NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import type { AskHuman } from "../protocol/permission.ts";
 import type { MemberStatus, ProcessIdentity, Roster, TeammateInfo, TeamTask } from "../protocol/team.ts";
 import { AgentPresence } from "../team/agent-presence.ts";
 import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
-import { runGate } from "../team/converge/gate.ts";
 import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
 import { LeadAnswers } from "../team/lead-answers.ts";
 import { commandMark } from "../team/left-commands.ts";
@@ -24,13 +23,13 @@ import { MailReader } from "../team/mail-reader.ts";
 import { permissionRelay } from "../team/permission-relay.ts";
 import { onRejectedMail } from "../team/rejected-mail.ts";
 import { TeamLog } from "../team/team-log.ts";
-import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { FileState } from "../tools/file-state.ts";
 import { firstInput } from "./agent-memory.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
+import { type AtClaim, completion, runTaskCheck } from "./complete-task.ts";
 import { goOnText } from "./go-on-text.ts";
 import { joinReminders } from "./join-reminders.ts";
 import { MemberPlan } from "./member-plan.ts";
@@ -91,7 +90,8 @@ export async function startWorker(
   // A check that runs when the member is asked to stop ends with it.
   const stopping = new AbortController();
   const atClaim = new Map<string, AtClaim>();
-  const beforeComplete = (task: TeamTask) => completion(task, info, atClaim.get(task.id), save, spent, stopping.signal);
+  const check = (command: string) => runTaskCheck(command, { info, teamCheck: team.check, agent: opened }, stopping.signal);
+  const beforeComplete = (task: TeamTask) => completion(task, info, atClaim.get(task.id), save, spent, check);
   const isLeadAlive = leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info);
   let opened: OpenedAgent | undefined;
   const spent = (): Spent => opened?.spending.spent ?? NOTHING_SPENT;
@@ -287,31 +287,6 @@ function lateAnswer(envelope: ProtocolEnvelope): string {
 async function workerSystem(info: TeammateInfo, team: string) {
   const role = await builtInPrompt("worker", { name: info.name, team, branch: info.branch });
   return (environment: Parameters<typeof systemPrompt>[0]) => systemPrompt({ ...environment, gitBranch: info.branch }, role, "");
-}
-
-type AtClaim = { head: string; spent: Spent };
-
-/** Commits the work, runs the task's check, and says which commit holds it. */
-async function completion(
-  task: TeamTask,
-  info: TeammateInfo,
-  atClaim: AtClaim | undefined,
-  save: (subject: string, trailers: Record<string, string>) => Promise<string | undefined>,
-  spent: () => Spent,
-  signal: AbortSignal,
-): Promise<Completion> {
-  if (task.check) {
-    const { ok, output } = await runGate({ command: task.check, worktree: info.worktreePath }, signal);
-    if (!ok) return { ok: false, reason: `its check "${task.check}" failed:\n${output.slice(-4_000)}` };
-  }
-  await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });
-  const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
-  const before = atClaim?.head ?? info.baseCommit;
-  return {
-    ok: true,
-    ...(head === before ? {} : { commit: head }),
-    ...(atClaim ? { spent: spentSince(spent(), atClaim.spent) } : {}),
-  };
 }
 
 /** Commits since the last idle notice; a member that goes on tells only of new ones. */

@@ -5,15 +5,30 @@ import { ownProgram } from "../../platform/own-programs.ts";
 import { stopTree } from "../../platform/process-tree.ts";
 
 export type GateResult = { ok: boolean; output: string };
-export type GateRequest = { command: string; worktree: string; timeoutMs?: number };
+export type GateRequest = {
+  command: string;
+  worktree: string;
+  timeoutMs?: number;
+  /** Puts it into the OS sandbox: a check that is a model's words. */
+  contain?: Contain | undefined;
+};
+/** Undefined where it runs as it is; `end` gives what it touched and may not have, in words. */
+type Contain = (
+  argv: readonly string[],
+  call: { command: string; isUnsandboxed: boolean },
+) => Promise<{ argv: readonly string[]; end(): string | undefined } | undefined>;
 
 const TIMEOUT_MS = 10 * 60_000;
 const TAIL = 8_000;
 const DRAIN_MS = 500;
 
-/** Runs the team's check in the integration worktree. Whatever it started is gone when this resolves. */
-export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS }: GateRequest, signal: AbortSignal): Promise<GateResult> {
-  const child = spawn(ownProgram("bash", process.env), ["--noprofile", "--norc", "-c", command], {
+/** Runs a check in a worktree. Whatever it started is gone when this resolves. */
+export async function runGate(request: GateRequest, signal: AbortSignal): Promise<GateResult> {
+  const { command, worktree, timeoutMs = TIMEOUT_MS } = request;
+  const bare = [ownProgram("bash", process.env), "--noprofile", "--norc", "-c", command];
+  const contained = await request.contain?.(bare, { command, isUnsandboxed: false });
+  const [file = "bash", ...args] = contained?.argv ?? bare;
+  const child = spawn(ownProgram(file, process.env), args, {
     cwd: worktree,
     env: checkEnvironment(process.env),
     detached: true,
@@ -44,8 +59,10 @@ export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS }: Gat
     if (child.pid !== undefined) await stopTree(child.pid, 500);
     await Promise.race([closed, sleep(DRAIN_MS, undefined, { ref: false })]);
     const how = stopped ?? (code === 0 ? undefined : typeof code === "number" ? `exit code ${code}` : `ended by ${code}`);
-    return { ok: how === undefined, output: [clean(tail), how ? `[${how}]` : ""].filter((part) => part !== "").join("\n") };
+    const said = [clean(tail), contained?.end(), how && `[${how}]`];
+    return { ok: how === undefined, output: said.filter((part) => part !== undefined && part !== "").join("\n") };
   } finally {
+    contained?.end();
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
     child.stdout.destroy();
