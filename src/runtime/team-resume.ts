@@ -34,7 +34,9 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
   const choice = await backendAgain(team.backend, surroundings);
   const mode = from.flags.permissionMode ?? team.lead?.permissionMode ?? "acceptEdits";
   const maxCost = from.flags.maxCost ?? team.maxCost;
-  for (const model of new Set([from.flags.model ?? team.lead?.model, ...team.members.map((member) => member.model ?? team.lead?.model)]))
+  // Members without one of their own have the lead's, from their next start on.
+  const leadModel = from.flags.model ?? team.lead?.model;
+  for (const model of new Set([leadModel, ...team.members.map((member) => member.model ?? leadModel)]))
     requirePrice(surroundings, maxCost, model);
   await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
   const led = await bus.roster.update((before) => {
@@ -42,7 +44,7 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
     refuseLiving(before);
     return {
       ...before,
-      lead: { process: selfIdentity(), permissionMode: mode, ...(before.lead?.model ? { model: before.lead.model } : {}) },
+      lead: { process: selfIdentity(), permissionMode: mode, ...(leadModel ? { model: leadModel } : {}) },
       backend: choice,
       ...(maxCost === undefined ? {} : { maxCost }),
     };

@@ -105,8 +105,8 @@ async function expectSuccess(run: RunningTeam): Promise<void> {
   expect(code, run.output()).toBe(0);
 }
 
-const resume = (home: TestHome, env: Record<string, string>) =>
-  startTeam(home, ["resume", "kill", "-p", "--permission-mode", "bypassPermissions"], env);
+const resume = (home: TestHome, env: Record<string, string>, flags: readonly string[] = []) =>
+  startTeam(home, ["resume", "kill", "-p", "--permission-mode", "bypassPermissions", ...flags], env);
 
 test(
   "a teammate that is killed in mid-tool: its task and edit come back, what it ran is ended, the team ends well (K05)",
@@ -225,7 +225,7 @@ test(
 );
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s to the lead stops the members, saves their work, and resume goes on (L04)",
+  "%s to the lead stops the members, saves their work, and resume goes on, with another model for all where one is named (L04)",
   async (signal) => {
     const command = endless();
     await using model = await fakeModel({ plan: twoTasks(command) });
@@ -239,9 +239,13 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     expect(await processesWith(command)).toEqual([]);
     expect(await gitText(home.repo, ["show", "worktree-team-kill+alice:a.txt"])).toBe("from alice");
     expect(run.output()).toContain("roocode team resume kill");
-    await using second = resume(home, model.env("anthropic"));
+    const asked = model.proxy.captures.length;
+    await using second = resume(home, model.env("anthropic"), ["--model", "another-model"]);
     await expectSuccess(second);
     await expectRightEnd(home, model);
+    const models = model.proxy.captures.slice(asked).map(({ body }) => JSON.parse(body).model);
+    expect([...new Set(models)]).toEqual(["another-model"]);
+    expect(model.requests.slice(asked).map(({ role }) => role.type)).toContain("worker");
   },
   LONG,
 );
