@@ -85,6 +85,10 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
       input = { message: userText("<system-reminder>The lead is back. Go on with your work.</system-reminder>") };
       continue;
     }
+    if (end.reason === "aborted") {
+      input = await afterInterrupt(mail);
+      continue;
+    }
     const goOn = end.reason === "end_turn" ? await options.beforeIdle?.(end.text, continuations > 0) : undefined;
     if (goOn !== undefined && continuations < MAX_CONTINUATIONS) {
       continuations += 1;
@@ -101,6 +105,8 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
   async function runOnce(message: AgentInput, { agent, onEvent }: WorkerOptions): Promise<LoopComplete> {
     let end: LoopComplete | undefined;
     const run = control.begin();
+    // It came between the last look for mail and this run.
+    if (mail.hasInterrupt) control.interrupt();
     for await (const event of agent.run(message, run)) {
       if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0) {
         await mail.acknowledge(event.mail);
@@ -147,6 +153,13 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
     await beat(options, "stopped", "the lead is gone");
     return "orphaned";
   }
+}
+
+/** The lead's words are the next that is read. Where the cut round took them with it already, they stand in the transcript. */
+async function afterInterrupt(mail: MailReader): Promise<AgentInput> {
+  const pending = await mail.take();
+  if (pending) return { message: userText(pending.reminder), mail: pending.mail };
+  return { message: userText("<system-reminder>The lead interrupted your turn; its message is the last one above.</system-reminder>") };
 }
 
 /** Waits for mail that is worth a model call; watches meanwhile that the lead lives. Undefined when the worker is to stop. */

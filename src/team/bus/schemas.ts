@@ -36,6 +36,7 @@ const teammate = z.looseObject({
   stoppedAt: z.string().optional(),
   planModeRequired: z.boolean(),
   planApproved: z.literal(true).optional(),
+  stoppedBy: z.string().optional(),
   permissionMode: mode,
 });
 
@@ -88,6 +89,7 @@ const body = z.discriminatedUnion("type", [
     summary: z.string(),
     text: z.string(),
     taskId: z.string().optional(),
+    interrupt: z.literal(true).optional(),
   }),
   z.looseObject({
     type: z.literal("idle_notification"),
