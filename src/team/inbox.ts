@@ -1,6 +1,6 @@
 import type { Pending } from "../protocol/agent.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
-import { type Envelope, LEAD, type TeamMessage } from "../protocol/team.ts";
+import { type Envelope, LEAD, type TeamMessage, type TeammateInfo } from "../protocol/team.ts";
 import { isNews } from "./bus/message-parts.ts";
 import { wrongRole } from "./mail-roles.ts";
 
@@ -84,6 +84,15 @@ function newsText(news: readonly Envelope[]): string {
   });
   const senders = [...new Set(news.map(({ from }) => from))].join(", ");
   return teammateMessage({ from: senders, type: "status_update", count: String(news.length) }, `${NEWS}\n`, lines.join("\n"));
+}
+
+/**
+ * Whether a shutdown_request is one that this member stopped by, or an older one: its file may lie in the box again. Ids of what only the
+ * lead sends rise over all its processes, since each takes the next epoch that is free.
+ */
+export function isFollowed({ epoch, seq }: Pick<Envelope, "epoch" | "seq">, { stoppedBy }: Pick<TeammateInfo, "stoppedBy">): boolean {
+  const [, lastEpoch, lastSeq] = /\.(\d+)\.(\d+)$/.exec(stoppedBy ?? "") ?? [];
+  return lastEpoch !== undefined && (epoch < Number(lastEpoch) || (epoch === Number(lastEpoch) && seq <= Number(lastSeq)));
 }
 
 /** What the model reads of one envelope. Also for the protocol messages that a lead's model answers (a plan). */

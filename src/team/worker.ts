@@ -1,6 +1,6 @@
 import type { Agent, AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
 import { userText } from "../protocol/message.ts";
-import { LEAD, type MemberStatus, type TeamBus } from "../protocol/team.ts";
+import { LEAD, type MemberStatus, type TeamBus, type TeamTask } from "../protocol/team.ts";
 import type { MailReader } from "./mail-reader.ts";
 import { releaseDead } from "./release-dead.ts";
 
@@ -95,8 +95,11 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
       input = { message: userText(goOn) };
       continue;
     }
+    // Its model is out of reach: others can do what it held.
+    const returned =
+      end.error === undefined ? [] : await giveBackTasks(`Its model failed: ${end.error.message} What it did is on its branch.`);
     const note = goOn === undefined ? "" : `\n(A hook wanted it to go on ${MAX_CONTINUATIONS} times and still does.)`;
-    await reportIdle({ ...end, text: `${end.text}${note}` }, announced, options);
+    await reportIdle({ ...end, text: `${end.text}${note}` }, announced, returned, options);
     if (mail.hasWork) await beat(options, "busy");
     else await beat(options, end.reason === "error" ? "failed" : "idle", end.reason === "budget" ? end.text : end.error?.message);
     await setActive(options, mail.hasWork);
@@ -128,9 +131,8 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
   }
 
   /** Its work is saved; what it had claimed is free for others, with a word on where the work lies. */
-  async function giveBackTasks(): Promise<void> {
-    const note = `${self} stopped while working on this; what it did is on its branch.`;
-    await releaseDead(
+  async function giveBackTasks(note: string): Promise<TeamTask[]> {
+    return releaseDead(
       bus.tasks,
       (claim) => claim.owner !== self,
       async () => note,
@@ -139,9 +141,10 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
 
   async function stop({ save }: WorkerOptions): Promise<WorkerEnd> {
     await save(await subjectOfWork(options));
-    await giveBackTasks();
+    await giveBackTasks("It was stopped; what it did is on its branch.");
     const { requestId } = control.shutdown ?? {};
-    await bus.roster.update((team) => withMember(team, self, { isActive: false, stoppedAt: new Date().toISOString() }));
+    const stopped = { isActive: false, stoppedAt: new Date().toISOString(), ...(requestId === undefined ? {} : { stoppedBy: requestId }) };
+    await bus.roster.update((team) => withMember(team, self, stopped));
     if (requestId !== undefined) await bus.mailbox.send(LEAD, { type: "shutdown_response", requestId, approve: true });
     await beat(options, "stopped", control.shutdown?.reason);
     return "shutdown";
@@ -198,9 +201,15 @@ async function leadReturns(options: WorkerOptions, signal: AbortSignal): Promise
 }
 
 /** One notice for each real change: other words or new commits. */
-async function reportIdle(end: LoopComplete, announced: { text: string }, options: WorkerOptions): Promise<void> {
+async function reportIdle(
+  end: LoopComplete,
+  announced: { text: string },
+  returned: readonly TeamTask[],
+  options: WorkerOptions,
+): Promise<void> {
   const commits = await options.newCommits();
-  const text = end.error?.message ?? end.text;
+  const back = returned.length === 0 ? "" : ` Back on the list: ${returned.map(({ id, subject }) => `${id} (${subject})`).join(", ")}.`;
+  const text = `${end.error?.message ?? end.text}${back}`;
   if (commits.length === 0 && text === announced.text && announced.text !== "") return;
   announced.text = text;
   const own = (await options.bus.tasks.list()).filter((task) => task.status === "in_progress" && task.owner === options.self);
