@@ -30,8 +30,6 @@ export type TeammateInfo = {
   /** It changes nothing before its plan is approved. */
   planModeRequired: boolean;
   planApproved?: true;
-  /** Id of the last shutdown_request that it followed: that one and earlier ones never stop it again. */
-  stoppedBy?: string;
   /** `plan` with `planModeRequired`: the lead's, once the plan is approved. */
   permissionMode: PermissionMode;
 };

@@ -92,7 +92,9 @@ export type LeadSide = {
 export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): Promise<LeadEnd> {
   const { surroundings, team, teamFolder, bus, screen, onStep, hooks } = request;
   const openPlans = new Map<string, string>();
-  const room = new RoomForTeammates(bus, request.maxRunning);
+  /** Asked to stop, and not heard of since: what is sent to them now is read by their next start. */
+  const stopping = new Set<string>();
+  const room = new RoomForTeammates(bus, request.maxRunning, (name) => stopping.add(name));
   let report: ConvergeReport | undefined;
   const spent = () => addSpent(opened.spending.spent, request.integrators.spent);
   const overBudget = teamBudget(bus, LEAD, spent);
@@ -121,7 +123,8 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   };
   const revive = async (name: string): Promise<string> => {
     await room.take(name, signal);
-    await reviveTeammate(name, spawn);
+    await reviveTeammate(name, spawn, stopping.has(name));
+    stopping.delete(name);
     return `${name} was started again with all it knew.`;
   };
   const spawnOne = async (wanted: TeammateRequest, callSignal: AbortSignal): Promise<string> => {
@@ -193,6 +196,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
           onStep,
           reviveMember: revive,
           openPlans,
+          stopping,
           fireHook: () => opened.fireHook,
         }),
         bus.roster,
@@ -226,6 +230,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         questions.get(body.requestId)?.abort();
         break;
       case "shutdown_response":
+        stopping.delete(from);
         screen.note(`${from} has stopped.`);
         break;
       case "plan_approval_request":

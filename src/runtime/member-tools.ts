@@ -20,6 +20,8 @@ export type MemberTools = {
   onClaim?: (task: TeamTask) => Promise<void>;
   reviveMember?: (name: string) => Promise<string>;
   openPlans?: Map<string, string>;
+  /** Of a lead: members that were asked to stop and have not said that they did. */
+  stopping?: Set<string>;
   /** Asked for at each event: the tools are made before the agent that fires it. */
   fireHook?: () => FireHook | undefined;
 };
@@ -35,6 +37,7 @@ export function memberTools({
   onClaim,
   reviveMember,
   openPlans,
+  stopping,
   fireHook,
 }: MemberTools): Tool[] {
   const { tasks, mailbox, roster, presence } = bus;
@@ -42,6 +45,7 @@ export function memberTools({
     onStep({ type: "task", id: task.id, status: task.status, subject: task.subject, ...(task.owner ? { owner: task.owner } : {}) });
   const onSent = ({ to, body }: { to: string; body: TeamMessage }) => {
     if (body.type === "plan_approval_response") openPlans?.delete(body.requestId);
+    if (body.type === "shutdown_request") stopping?.add(to);
     onStep({ type: "message", from: self, to, summary: previewOf(body), kind: body.type });
   };
   const fireTask = async (event: "task_created" | "task_completed", { id, subject, description, owner }: TeamTask) => {
@@ -97,6 +101,7 @@ export function memberTools({
       self,
       ...(reviveMember ? { reviveMember } : {}),
       ...(openPlans ? { openPlans } : {}),
+      ...(stopping ? { isStopping: (name) => stopping.has(name) } : {}),
       onSent,
     }),
   ];

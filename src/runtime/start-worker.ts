@@ -17,7 +17,7 @@ import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
 import { runGate } from "../team/converge/gate.ts";
-import { envelopeText, isFollowed, type ProtocolEnvelope } from "../team/inbox.ts";
+import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
 import { LeadAnswers } from "../team/lead-answers.ts";
 import { commandMark } from "../team/left-commands.ts";
 import { MailReader } from "../team/mail-reader.ts";
@@ -217,7 +217,7 @@ export async function startWorker(
     onProtocol: async (envelope) => {
       const { id, body } = envelope;
       if (body.type === "shutdown_request") {
-        if (isFollowed(envelope, info)) return screen.note(`A shutdown_request (${id}) came again that was followed before.`);
+        if (envelope.at < (boot.revivedAt ?? "")) return screen.note(`A shutdown_request (${id}) of before this start does not count.`);
         control.requestShutdown(body.text === "" ? "the lead asked for it" : body.text, id);
       } else if (body.type === "permission_response") answers.take(body.requestId, body);
       else if (body.type === "plan_approval_response" && !answers.take(body.requestId, body)) mail.tell(lateAnswer(envelope));

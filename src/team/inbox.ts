@@ -86,15 +86,6 @@ function newsText(news: readonly Envelope[]): string {
   return teammateMessage({ from: senders, type: "status_update", count: String(news.length) }, `${NEWS}\n`, lines.join("\n"));
 }
 
-/**
- * Whether a shutdown_request is one that this member stopped by, or an older one: its file may lie in the box again. Ids of what only the
- * lead sends rise over all its processes, since each takes the next epoch that is free.
- */
-export function isFollowed({ epoch, seq }: Pick<Envelope, "epoch" | "seq">, { stoppedBy }: Pick<TeammateInfo, "stoppedBy">): boolean {
-  const [, lastEpoch, lastSeq] = /\.(\d+)\.(\d+)$/.exec(stoppedBy ?? "") ?? [];
-  return lastEpoch !== undefined && (epoch < Number(lastEpoch) || (epoch === Number(lastEpoch) && seq <= Number(lastSeq)));
-}
-
 /** What the model reads of one envelope. Also for the protocol messages that a lead's model answers (a plan). */
 export function envelopeText(envelope: Envelope): string {
   const { from, id, body } = envelope;

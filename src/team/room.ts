@@ -9,11 +9,14 @@ const LOOK_MS = 200;
 export class RoomForTeammates {
   readonly #bus: TeamBus;
   readonly #max: number;
+  readonly #onAsked: (name: string) => void;
   /** Taken, but not in presence yet. */
   readonly #reserved = new Set<string>();
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(bus: TeamBus, max: number) {
+  /** `onAsked` hears of each that is to stop. */
+  constructor(bus: TeamBus, max: number, onAsked: (name: string) => void) {
+    this.#onAsked = onAsked;
     this.#bus = bus;
     this.#max = max;
   }
@@ -41,6 +44,7 @@ export class RoomForTeammates {
       const idle = states.find((state) => state.status === "idle" && !asked.has(state.name));
       if (idle) {
         asked.add(idle.name);
+        this.#onAsked(idle.name);
         await this.#bus.mailbox.send(idle.name, { type: "shutdown_request", text: `${name} needs the place; a message resumes you` });
       }
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);

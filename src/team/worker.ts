@@ -143,10 +143,10 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
     await save(await subjectOfWork(options));
     await giveBackTasks("It was stopped; what it did is on its branch.");
     const { requestId } = control.shutdown ?? {};
-    const stopped = { isActive: false, stoppedAt: new Date().toISOString(), ...(requestId === undefined ? {} : { stoppedBy: requestId }) };
-    await bus.roster.update((team) => withMember(team, self, stopped));
-    if (requestId !== undefined) await bus.mailbox.send(LEAD, { type: "shutdown_response", requestId, approve: true });
+    await bus.roster.update((team) => withMember(team, self, { isActive: false, stoppedAt: new Date().toISOString() }));
+    // Before the answer: who has read that must not take it for one that still reads.
     await beat(options, "stopped", control.shutdown?.reason);
+    if (requestId !== undefined) await bus.mailbox.send(LEAD, { type: "shutdown_response", requestId, approve: true });
     return "shutdown";
   }
 

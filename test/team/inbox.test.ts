@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Envelope, TeamMessage } from "../../src/protocol/team.ts";
-import { envelopeText, isFollowed, sortMail, wakes } from "../../src/team/inbox.ts";
+import { envelopeText, sortMail, wakes } from "../../src/team/inbox.ts";
 
 const nothing: ReadonlySet<string> = new Set();
 
@@ -60,13 +60,6 @@ test("what the lead interrupts with stands before all other mail", () => {
     interrupts: false,
     duplicates: ["lead.1.2"],
   });
-});
-
-test("a shutdown_request that a member stopped by, or an earlier one, is known by its number", () => {
-  const at = (epoch: number, seq: number) => ({ epoch, seq });
-  expect(isFollowed(at(1, 1), {})).toBe(false);
-  expect([at(2, 10), at(2, 9), at(1, 50)].map((id) => isFollowed(id, { stoppedBy: "lead.2.10" }))).toEqual([true, true, true]);
-  expect([at(2, 11), at(3, 1)].map((id) => isFollowed(id, { stoppedBy: "lead.2.10" }))).toEqual([false, false]);
 });
 
 test("an idle notice is a task notification with reason, commits and last words", () => {

@@ -9,6 +9,7 @@ import type { Surroundings } from "../../runtime/surroundings.ts";
 import { cleanUp } from "../../runtime/team-clean.ts";
 import { agentNameRegistry } from "../../team/agent-name-registry.ts";
 import { openFileBus, readTeam } from "../../team/bus/file/open.ts";
+import { TeamLog } from "../../team/team-log.ts";
 import { behind } from "../../team/unread-text.ts";
 import { checkLine } from "./check-line.ts";
 
@@ -37,6 +38,9 @@ export async function sendToMember(
   const summary = text.split(/\s+/).slice(0, 8).join(" ").slice(0, 100);
   const before = await bus.mailbox.waitingFor(member);
   const id = await bus.mailbox.send(member, { type: "message", summary, text, ...(interrupt ? { interrupt } : {}) });
+  const log = new TeamLog(folder, (problem) => process.stderr.write(`${problem}\n`));
+  log.add(LEAD, { type: "message", from: LEAD, to: member, summary, kind: "message" });
+  await log.flush();
   const state = presence.find((one) => one.name === member)?.status ?? "starting";
   write(
     json

@@ -36,7 +36,6 @@ const teammate = z.looseObject({
   stoppedAt: z.string().optional(),
   planModeRequired: z.boolean(),
   planApproved: z.literal(true).optional(),
-  stoppedBy: z.string().optional(),
   permissionMode: mode,
 });
 

@@ -36,10 +36,12 @@ type Options = {
   reviveMember?: (name: string) => Promise<string>;
   /** Of a lead: plans that wait for an answer, by request id, with the member. */
   openPlans?: ReadonlyMap<string, string>;
+  /** Of a lead: whether a member was asked to stop and has not said that it did. It reads nothing more before its next start. */
+  isStopping?: (name: string) => boolean;
   onSent?: (sent: { id: string; to: string; body: TeamMessage }) => void | Promise<void>;
 };
 
-export function sendMessageTool({ mailbox, roster, presence, self, reviveMember, openPlans, onSent }: Options): Tool {
+export function sendMessageTool({ mailbox, roster, presence, self, reviveMember, openPlans, isStopping, onSent }: Options): Tool {
   async function send(to: string, body: TeamMessage): Promise<void> {
     const id = await mailbox.send(to, body);
     await onSent?.({ id, to, body });
@@ -56,11 +58,17 @@ export function sendMessageTool({ mailbox, roster, presence, self, reviveMember,
     if (body.type === "shutdown_response" && name !== LEAD) return errorResult("A shutdown_response goes to the lead.");
     const problem = body.type === "plan_approval_response" ? wrongPlan(body.requestId, name, openPlans) : undefined;
     if (problem !== undefined) return errorResult(problem);
+    const statusNow = async () => (await presence.list()).find((state) => state.name === name)?.status;
+    // It would stop the member when something else has resumed it.
+    if (body.type === "shutdown_request" && hasEnded(await statusNow())) return textResult(`${name} has ended already; nothing was sent.`);
     const before = await mailbox.waitingFor(name);
     await send(name, body);
-    const status = (await presence.list()).find((state) => state.name === name)?.status;
-    const revived = reviveMember && isGone(status) && name !== LEAD ? ` ${await reviveMember(name)}` : "";
-    const when = body.type === "message" && body.interrupt ? whenInterrupted(name, status) : whenRead(name, status);
+    const status = await statusNow();
+    if (body.type === "shutdown_request") return textResult(`Delivered to ${name}${behind(before)}. ${whenRead(name, status)}`);
+    const isLeaving = isStopping?.(name) === true;
+    const revived = reviveMember && (isLeaving || isGone(status)) && name !== LEAD ? ` ${await reviveMember(name)}` : "";
+    const isInterrupt = body.type === "message" && body.interrupt;
+    const when = isLeaving ? `${name} was about to stop.` : isInterrupt ? whenInterrupted(name, status) : whenRead(name, status);
     return textResult(`Delivered to ${name}${behind(before)}. ${when}${revived}`);
   }
 
@@ -115,6 +123,10 @@ function wrongPlan(requestId: string, name: string, openPlans: ReadonlyMap<strin
   if (openPlans === undefined || openPlans.get(requestId) === name) return undefined;
   const open = [...openPlans].map(([id, from]) => `${id} of ${from}`).join(", ");
   return `${name} has no plan ${requestId} that waits. Waiting plans: ${open || "none"}.`;
+}
+
+function hasEnded(status: MemberStatus | undefined): boolean {
+  return status === "stopped" || status === "dead";
 }
 
 function isGone(status: MemberStatus | undefined): boolean {
