@@ -1,6 +1,6 @@
 import type { Pending } from "../protocol/agent.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
-import { type Envelope, LEAD, type TeamMessage, type TeammateInfo } from "../protocol/team.ts";
+import { type Envelope, LEAD, type TeamMessage } from "../protocol/team.ts";
 import { isNews } from "./bus/message-parts.ts";
 import { wrongRole } from "./mail-roles.ts";
 
