@@ -146,7 +146,8 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     ((permissions: () => Permissions): AskHuman =>
       async (...question) =>
         askHuman(await permissions().alwaysRule(question[0], question[1]), ...question));
-  const scope = { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [teamLayout(teamFolder).artifacts] };
+  const { artifacts, waits } = teamLayout(teamFolder);
+  const scope = { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [artifacts] };
   const sessionPath = join(teamFolder, "sessions", `${LEAD}.jsonl`);
   const toolSettings = surroundings.settings.tools ?? {};
   const read = new FileState();
@@ -163,6 +164,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     isSynchronous: false,
     autoBackgroundMs: getAutoBackgroundMs(surroundings.env),
     scope,
+    waits,
     askHuman: asking,
     hooks,
     team: team.name,
@@ -213,6 +215,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     shellEnv: await identity(surroundings.root),
     onNotice: screen.note,
     scope,
+    waits,
   });
   for (const note of opened.notes) screen.note(note);
 

@@ -122,10 +122,11 @@ export async function startWorker(
   const sessionPath = join(boot.teamFolder, "sessions", `${self}.jsonl`);
   const isAccepted = (item: string) => opened?.permissions.isAccepted(item) ?? false;
   const skills = openSkills(surroundings, isAccepted);
+  const { artifacts, waits } = teamLayout(boot.teamFolder);
   const scope: PermissionScope = {
     team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
     auditPath: join(boot.teamFolder, "audit.jsonl"),
-    extraRoots: [teamLayout(boot.teamFolder).artifacts],
+    extraRoots: [artifacts],
     ...(plan ? { planFile: plan.file, awaitsApproval: () => plan.isPlanning } : {}),
     ...skills.scope,
   };
@@ -149,6 +150,7 @@ export async function startWorker(
     isSynchronous: isInProcess,
     autoBackgroundMs: getAutoBackgroundMs(boot.env),
     scope,
+    waits,
     shellEnv,
     ...(askHuman ? { askHuman: () => askHuman } : {}),
     hooks,
@@ -201,6 +203,7 @@ export async function startWorker(
     shellEnv,
     onNotice: screen.note,
     scope,
+    waits,
   });
   await using agent = opened;
   for (const note of agent.notes) screen.note(note);
