@@ -50,6 +50,8 @@ const STREAM: Budget = { max: 4, firstDelayMs: 1000 };
 const MOST_ADJUSTMENTS = 8;
 const LONGEST_WAIT_MS = 60_000;
 const LONGEST_SHARED_MS = 3_600_000;
+/** A timer may fire a moment early: who has waited is not to wait again. */
+const TIMER_SLACK_MS = 10;
 const SPREAD_MS = 1_000;
 const BROKEN_STREAM: ReadonlySet<ModelErrorKind> = new Set(["truncated", "stalled", "parse"]);
 
@@ -141,7 +143,7 @@ async function* attempts(
 function heldFor({ shared, now, random, longWaits }: Tools): number {
   const left = (shared?.until() ?? 0) - now().getTime();
   // Too long to sit out on another's word: the server says itself how long.
-  if (left <= 0 || left > (longWaits ? LONGEST_SHARED_MS : LONGEST_WAIT_MS)) return 0;
+  if (left < TIMER_SLACK_MS || left > (longWaits ? LONGEST_SHARED_MS : LONGEST_WAIT_MS)) return 0;
   return Math.min(LONGEST_WAIT_MS, Math.ceil(left) + Math.round(random() * SPREAD_MS));
 }
 
