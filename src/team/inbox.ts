@@ -68,7 +68,7 @@ export function wakes(envelope: Envelope, self: string): boolean {
   return !isNews(envelope.body) && wrongRole(envelope, self) === undefined;
 }
 
-export function isInterrupt({ body }: Envelope): boolean {
+function isInterrupt({ body }: Envelope): boolean {
   return "interrupt" in body && body.interrupt === true;
 }
 
