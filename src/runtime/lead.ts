@@ -123,9 +123,10 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   };
   const revive = async (name: string): Promise<string> => {
     await room.take(name, signal);
-    await reviveTeammate(name, spawn, stopping.has(name));
+    const before = (await bus.roster.read()).members.find((member) => member.name === name)?.epoch;
+    const { epoch } = await reviveTeammate(name, spawn, stopping.has(name));
     stopping.delete(name);
-    return `${name} was started again with all it knew.`;
+    return epoch === before ? `${name} still runs and wakes up by it.` : `${name} was started again with all it knew.`;
   };
   const spawnOne = async (wanted: TeammateRequest, callSignal: AbortSignal): Promise<string> => {
     if (wanted.model !== undefined) requirePrice(surroundings, team.maxCost, wanted.model);

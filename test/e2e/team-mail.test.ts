@@ -98,6 +98,27 @@ test.each(BACKENDS)(
   LONG,
 );
 
+test.each(BACKENDS)(
+  "M07: thanks that a teammate on backend $backend answers with nothing new bring the lead no second idle notice",
+  async ({ backend }) => {
+    const lead = inOrder(start("alice"), WAIT, send({ to: "alice", summary: "thanks for the work", message: "Thanks." }), WAIT);
+    await using model = await fakeModel((conversation) => (isMember(conversation, "alice") ? { text: "All done." } : lead(conversation)));
+    await using home = await testHome(FILES);
+    const run = await home.roocode(["team", "goal", ...FLAGS, "--backend", backend], { env: model.env("anthropic"), timeoutMs: LONG });
+    expect(run.code, run.stderr).toBe(0);
+    expect(ofMember(model, "alice")).toHaveLength(2);
+    expect(
+      ofLead(model)
+        .map(allText)
+        .at(-1)
+        ?.match(/<task-notification from="alice" status="idle"/g),
+    ).toHaveLength(1);
+    // Goal, wait, thanks, wait, and at most the one reminder that nobody is busy.
+    expect(ofLead(model).length).toBeLessThanOrEqual(5);
+  },
+  LONG,
+);
+
 test(
   "K02, L08: of three of one name one is started; mail to a teammate that is then stopped wakes nobody, and a new team of that name has an empty box",
   async () => {
