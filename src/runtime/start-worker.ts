@@ -216,7 +216,7 @@ export async function startWorker(
     onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
     onTaken: (envelopes) => tellOfMail(envelopes, fireHook),
     onProblem: screen.note,
-    onInterrupt: () => control.interrupt(),
+    onInterrupt: () => control.interrupt("the lead"),
     onProtocol: async (envelope) => {
       const { id, body } = envelope;
       if (body.type === "shutdown_request") {

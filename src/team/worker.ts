@@ -1,4 +1,5 @@
 import type { Agent, AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
+import { Interruption } from "../protocol/interruption.ts";
 import { userText } from "../protocol/message.ts";
 import { LEAD, type MemberStatus, type TeamBus, type TeamTask } from "../protocol/team.ts";
 import type { MailReader } from "./mail-reader.ts";
@@ -29,6 +30,8 @@ export type WorkerEnd = "shutdown" | "orphaned";
 /** So often in a row a member is kept from being idle; then the lead is told. */
 const MAX_CONTINUATIONS = 8;
 
+const STOP = "a request to stop";
+
 /** What others want of a worker beside mail for its model. */
 export class WorkerControl {
   shutdown: { requestId?: string; reason: string } | undefined;
@@ -40,17 +43,18 @@ export class WorkerControl {
   /** A run's signal; `interrupt` ends it. */
   begin(): AbortSignal {
     this.#run = new AbortController();
-    if (this.shutdown) this.#run.abort();
+    if (this.shutdown) this.interrupt(STOP);
     return this.#run.signal;
   }
 
-  interrupt(): void {
-    this.#run?.abort();
+  /** `by` is for the words of what it cuts off: "interrupted by the lead". */
+  interrupt(by: string): void {
+    this.#run?.abort(new Interruption(by));
   }
 
   requestShutdown(reason: string, requestId?: string): void {
     this.shutdown ??= { reason, ...(requestId === undefined ? {} : { requestId }) };
-    this.interrupt();
+    this.interrupt(STOP);
     this.onShutdown();
   }
 }
@@ -109,14 +113,14 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
     let end: LoopComplete | undefined;
     const run = control.begin();
     // It came between the last look for mail and this run.
-    if (mail.hasInterrupt) control.interrupt();
+    if (mail.hasInterrupt) control.interrupt("the lead");
     for await (const event of agent.run(message, run)) {
       if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0) {
         await mail.acknowledge(event.mail);
       }
       if (event.type === "turn_start" && !(await options.isLeadAlive())) {
         control.orphaned = true;
-        control.interrupt();
+        control.interrupt("the loss of its lead");
       }
       if (event.type === "loop_complete") end = event;
       onEvent(event);

@@ -51,7 +51,7 @@ test.each(BACKENDS)(
     expect((await run.ended).code, run.output()).toBe(0);
     expect(await processesWith(command)).toEqual([]);
     const [, call, gap, next, ...more] = ofMember(model, "alice")[1]?.steps ?? [];
-    expect(call).toMatchObject({ type: "call", name: "Bash", result: expect.stringContaining("[interrupted") });
+    expect(call).toMatchObject({ type: "call", name: "Bash", result: expect.stringContaining("[interrupted by the lead") });
     expect(gap).toMatchObject({ type: "words", from: "assistant" });
     expect(next).toMatchObject({
       text: expect.stringMatching(/^<teammate-message from="lead"[^>]*interrupt="yes">\n.*\nUse g\.txt, not f\.txt/),

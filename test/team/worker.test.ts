@@ -158,7 +158,7 @@ test("a lead's interrupt ends the turn under way: what runs is stopped, the reas
     seen: new Set(),
     onProtocol: async () => undefined,
     onSetAside: () => undefined,
-    onInterrupt: () => control.interrupt(),
+    onInterrupt: () => control.interrupt("the lead"),
   });
   const stop = new AbortController();
   const pump = mail.pump(stop.signal);
