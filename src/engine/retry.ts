@@ -13,7 +13,16 @@ export type RetriedEvent =
   /** What this attempt has shown is void: it begins again. */
   | { type: "attempt_reset"; reason: string };
 
+/** Times (ms since 1970) before which others heard that the server wants no request. */
+export interface SharedWait {
+  /** Of the past when nothing holds; asked before each try. */
+  until(): number;
+  hold(untilMs: number): void;
+}
+
 export type RetryOptions = {
+  /** Of agents that use one server with one key: what it tells one, all keep to. */
+  shared?: SharedWait | undefined;
   /** A server that asks for more than a minute gets it; without this the request fails and names the time. */
   longWaits?: boolean;
   /** Asked when the model is overloaded, rate-limited or out of reach, after all its tries, and then directly for five minutes. */
@@ -40,6 +49,10 @@ const STREAM: Budget = { max: 4, firstDelayMs: 1000 };
 /** Each adjustment is made once in a client's life; this only bounds one that has a bug. */
 const MOST_ADJUSTMENTS = 8;
 const LONGEST_WAIT_MS = 60_000;
+const LONGEST_SHARED_MS = 3_600_000;
+/** A timer may fire a moment early: who has waited is not to wait again. */
+const TIMER_SLACK_MS = 10;
+const SPREAD_MS = 1_000;
 const BROKEN_STREAM: ReadonlySet<ModelErrorKind> = new Set(["truncated", "stalled", "parse"]);
 
 /**
@@ -53,12 +66,14 @@ export function withRetry(client: ModelClient, options: RetryOptions = {}): Retr
     now: options.now ?? (() => new Date()),
     // Another model at once is better than this one in an hour.
     longWaits: options.longWaits === true && options.fallback === undefined,
+    // The other model's server has limits of its own.
+    shared: undefined,
   };
   const fallback = options.fallback ? new Fallback(options.fallback, tools.now) : undefined;
   return {
     async *stream(request, signal) {
       if (fallback?.isActive) return yield* insist(fallback.client, fallback.request(request), signal, tools);
-      const outcome = yield* attempts(client, request, signal, tools);
+      const outcome = yield* attempts(client, request, signal, { ...tools, shared: options.shared });
       if (!outcome) return;
       const { failed, end, shown } = outcome;
       if (!failed || !fallback?.canHelp(failed.kind)) {
@@ -73,7 +88,7 @@ export function withRetry(client: ModelClient, options: RetryOptions = {}): Retr
   };
 }
 
-type Tools = Required<Pick<RetryOptions, "sleep" | "random" | "now" | "longWaits">>;
+type Tools = Required<Pick<RetryOptions, "sleep" | "random" | "now" | "longWaits">> & Pick<RetryOptions, "shared">;
 type Outcome = { failed: Failed | undefined; end: End; shown: boolean };
 
 async function* insist(client: ModelClient, request: ModelRequest, signal: AbortSignal, tools: Tools): AsyncGenerator<RetriedEvent> {
@@ -92,6 +107,11 @@ async function* attempts(
   const tries = new Map<Budget, number>();
   let adjustments = 0;
   for (;;) {
+    for (let held = heldFor(tools); held > 0; held = heldFor(tools)) {
+      yield { type: "retry", attempt: tries.get(REQUEST) ?? 1, max: REQUEST.max, delayMs: held, kind: "rate_limit" };
+      await tools.sleep(held, signal).catch(() => undefined);
+      if (signal.aborted) return undefined;
+    }
     const { shown, failed, end }: Attempt = yield* tryOnce(client, request, signal);
     if (!end || signal.aborted) return undefined;
     if (!failed) return { failed, end, shown };
@@ -101,6 +121,7 @@ async function* attempts(
       yield { type: "retry", attempt: 2, max: 2, delayMs: 0, kind: failed.kind, reason: failed.adjusted };
       continue;
     }
+    if (failed.kind === "rate_limit" && failed.retryAfterMs) tools.shared?.hold(tools.now().getTime() + failed.retryAfterMs);
     const budget = shown || BROKEN_STREAM.has(failed.kind) ? STREAM : REQUEST;
     const attempt = (tries.get(budget) ?? 1) + 1;
     tries.set(budget, attempt);
@@ -116,6 +137,14 @@ async function* attempts(
       if (left <= LONGEST_WAIT_MS) break;
     }
   }
+}
+
+/** How long a limit that another one met keeps this request back; a little more than that, so that not all come back at once. */
+function heldFor({ shared, now, random, longWaits }: Tools): number {
+  const left = (shared?.until() ?? 0) - now().getTime();
+  // Too long to sit out on another's word: the server says itself how long.
+  if (left < TIMER_SLACK_MS || left > (longWaits ? LONGEST_SHARED_MS : LONGEST_WAIT_MS)) return 0;
+  return Math.min(LONGEST_WAIT_MS, Math.ceil(left) + Math.round(random() * SPREAD_MS));
 }
 
 async function* tryOnce(client: ModelClient, request: ModelRequest, signal: AbortSignal): AsyncGenerator<RetriedEvent, Attempt> {

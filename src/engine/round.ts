@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../protocol/agent.ts";
+import { interrupter } from "../protocol/interruption.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../protocol/message.ts";
 import { resultBlock } from "../protocol/results.ts";
 import { errorResult, resultText, type ToolResult } from "../protocol/tool.ts";
@@ -45,7 +46,8 @@ async function runBatch(
   const prepared: PreparedCall[] = [];
   // Questions come one at a time, in the order of the calls, before any call of the batch runs.
   for (const call of batch.calls) {
-    if (signal.aborted) prepared.push({ call, type: "answered", result: errorResult("Not started: interrupted by the user.") });
+    if (signal.aborted)
+      prepared.push({ call, type: "answered", result: errorResult(`Not started: interrupted by ${interrupter(signal)}.`) });
     else prepared.push(await prepareCall(call, options, signal, emit));
   }
   const siblings = new AbortController();
@@ -64,7 +66,7 @@ async function runBatch(
 
 function runOne(one: PreparedCall, signal: AbortSignal, progress: (text: string) => void): Promise<ToolResult> {
   if (one.type === "answered") return Promise.resolve(one.result);
-  if (signal.aborted) return Promise.resolve(errorResult("Not started: interrupted by the user."));
+  if (signal.aborted) return Promise.resolve(errorResult(`Not started: interrupted by ${interrupter(signal)}.`));
   return one.run(signal, progress);
 }
 

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../protocol/agent.ts";
 import { ToolInputError } from "../protocol/errors.ts";
 import { adviceOf, type FireHook } from "../protocol/hook.ts";
+import { interrupter } from "../protocol/interruption.ts";
 import type { ToolUseBlock } from "../protocol/message.ts";
 import type { Authorize } from "../protocol/permission.ts";
 import { type Access, errorResult, type Tool, type ToolResult } from "../protocol/tool.ts";
@@ -72,7 +73,7 @@ export async function prepareCall(
     return { call: original, type: "ready", run };
   } catch (error) {
     if (error instanceof ToolInputError) return answered(errorResult(error.message));
-    if (signal.aborted) return answered(errorResult("Not started: interrupted by the user."));
+    if (signal.aborted) return answered(errorResult(`Not started: interrupted by ${interrupter(signal)}.`));
     throw error;
   }
 }
@@ -104,6 +105,6 @@ function mayChange(tool: Tool, input: unknown, { kind }: Access): boolean {
 
 /** Every failure of a tool is a result for the model. */
 function failure(name: string, error: unknown, signal: AbortSignal): ToolResult {
-  if (signal.aborted) return errorResult("Interrupted by the user.");
+  if (signal.aborted) return errorResult(`Interrupted by ${interrupter(signal)}.`);
   return errorResult(`${name} failed: ${error instanceof Error ? error.message : String(error)}`);
 }

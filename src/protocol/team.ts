@@ -63,7 +63,8 @@ export type TeamConfig = {
 };
 
 export type TeamMessage =
-  | { type: "task_assignment" | "message" | "status_update"; summary: string; text: string; taskId?: string }
+  /** `interrupt`, of the lead alone: the reader's turn ends, and this is what it reads next. */
+  | { type: "task_assignment" | "message" | "status_update"; summary: string; text: string; taskId?: string; interrupt?: true }
   | { type: "idle_notification"; reason: "done" | "waiting" | "blocked" | "failed"; lastText: string; commits: string[] }
   | { type: "plan_approval_request" | "shutdown_request"; text: string }
   | { type: "permission_request"; request: PermissionRequest; reason: string; alwaysRule?: string }
@@ -90,12 +91,17 @@ export type Envelope = {
   mac?: string;
 };
 
+/** What lies in a box and is not acknowledged. `waking` leaves out news, which an idle member does not read. */
+export type Waiting = { count: number; waking: number; oldestAt?: string };
+
 export interface Mailbox {
   /** Resolves with the envelope's id once it is in the reader's folder; rejects on an unknown name. */
   send(to: string, body: TeamMessage): Promise<string>;
   /** At least once: an envelope comes again until it is acknowledged. */
   unread(): Promise<Envelope[]>;
   acknowledge(ids: readonly string[]): Promise<void>;
+  /** A look at any member's box. */
+  waitingFor(name: string): Promise<Waiting>;
   /** Resolves when something may have come; at once when there is mail that `unread` has not handed out yet. Rejects when aborted. */
   arrival(signal: AbortSignal): Promise<void>;
 }

@@ -50,6 +50,7 @@ export type AgentsHost = {
   isSynchronous: boolean;
   autoBackgroundMs: number;
   scope?: PermissionScope | undefined;
+  waits?: AgentRequest["waits"];
   shellEnv?: NodeJS.ProcessEnv | undefined;
   /** Who answers the questions of one, with its own permissions; undefined when nobody does. */
   askHuman?: ((permissions: () => Permissions) => AskHuman) | undefined;

@@ -10,6 +10,7 @@ import { userText } from "../protocol/message.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type TeamBus, type TeamStep } from "../protocol/team.ts";
+import { teamLayout } from "../team/bus/file/layout.ts";
 import type { IntegratorJob } from "../team/converge/converge.ts";
 import { commandMark } from "../team/left-commands.ts";
 import { sendMessageTool } from "../team/tools/send-message.ts";
@@ -99,6 +100,7 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
       ...commandMark({ worktreePath: job.worktree }),
     },
     isMerging: true,
+    waits: teamLayout(teamFolder).waits,
     scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
   });
   await opened.start();

@@ -71,7 +71,7 @@ export async function joinTeam(
     teamFolder: folder,
     name,
     epoch: info.epoch,
-    ...(known ? {} : { prompt: JOINED }),
+    ...(known ? { revivedAt: new Date().toISOString() } : { prompt: JOINED }),
     ...(model ? { model } : {}),
     permissionMode: info.permissionMode,
     headless: false,

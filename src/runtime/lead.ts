@@ -14,7 +14,6 @@ import { LEAD, type MemberStatus, type TeamConfig, type TeammateInfo, type TeamS
 import { AgentPresence } from "../team/agent-presence.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import type { FileBus } from "../team/bus/file/open.ts";
-import { namesIn } from "../team/bus/file/revisions.ts";
 import type { ConvergeReport } from "../team/converge/report.ts";
 import { DeathWatch } from "../team/death-watch.ts";
 import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
@@ -94,7 +93,9 @@ export type LeadSide = {
 export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): Promise<LeadEnd> {
   const { surroundings, team, teamFolder, bus, screen, onStep, hooks } = request;
   const openPlans = new Map<string, string>();
-  const room = new RoomForTeammates(bus, request.maxRunning);
+  /** Asked to stop, and not heard of since: what is sent to them now is read by their next start. */
+  const stopping = new Set<string>();
+  const room = new RoomForTeammates(bus, request.maxRunning, (name) => stopping.add(name));
   let report: ConvergeReport | undefined;
   const spent = () => addSpent(opened.spending.spent, request.integrators.spent);
   const overBudget = teamBudget(bus, LEAD, spent);
@@ -123,8 +124,10 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   };
   const revive = async (name: string): Promise<string> => {
     await room.take(name, signal);
-    await reviveTeammate(name, spawn);
-    return `${name} was started again with all it knew.`;
+    const before = (await bus.roster.read()).members.find((member) => member.name === name)?.epoch;
+    const { epoch } = await reviveTeammate(name, spawn, stopping.has(name));
+    stopping.delete(name);
+    return epoch === before ? `${name} still runs and wakes up by it.` : `${name} was started again with all it knew.`;
   };
   const spawnOne = async (wanted: TeammateRequest, callSignal: AbortSignal): Promise<string> => {
     if (wanted.model !== undefined) requirePrice(surroundings, team.maxCost, wanted.model);
@@ -145,7 +148,8 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     ((permissions: () => Permissions): AskHuman =>
       async (...question) =>
         askHuman(await permissions().alwaysRule(question[0], question[1]), ...question));
-  const scope = { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [teamLayout(teamFolder).artifacts] };
+  const { artifacts, waits } = teamLayout(teamFolder);
+  const scope = { auditPath: join(teamFolder, "audit.jsonl"), extraRoots: [artifacts] };
   const sessionPath = join(teamFolder, "sessions", `${LEAD}.jsonl`);
   const toolSettings = surroundings.settings.tools ?? {};
   const read = new FileState();
@@ -162,6 +166,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     isSynchronous: false,
     autoBackgroundMs: getAutoBackgroundMs(surroundings.env),
     scope,
+    waits,
     askHuman: asking,
     hooks,
     team: team.name,
@@ -195,6 +200,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
           onStep,
           reviveMember: revive,
           openPlans,
+          stopping,
           fireHook: () => opened.fireHook,
         }),
         bus.roster,
@@ -211,6 +217,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     shellEnv: await identity(surroundings.root),
     onNotice: screen.note,
     scope,
+    waits,
   });
   for (const note of opened.notes) screen.note(note);
 
@@ -228,6 +235,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         questions.get(body.requestId)?.abort();
         break;
       case "shutdown_response":
+        stopping.delete(from);
         screen.note(`${from} has stopped.`);
         break;
       case "plan_approval_request":
@@ -330,7 +338,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         deaths,
         merge: team.merge !== false,
         hasHelpers: () => agents.running.length > 0,
-        unreadOf: async (name) => (await namesIn(teamLayout(teamFolder).inbox(name, "new"))).length,
+        unreadOf: async (name) => (await bus.mailbox.waitingFor(name)).waking,
         converge: (convergeSignal) => runConverge(undefined, convergeSignal),
         report: () => report,
         onEvent: (event) => {

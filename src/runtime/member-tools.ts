@@ -1,12 +1,14 @@
 import type { FireHook } from "../protocol/hook.ts";
 import type { ProcessIdentity, TaskList, TeamBus, TeamMessage, TeamStep, TeamTask } from "../protocol/team.ts";
 import type { Tool } from "../protocol/tool.ts";
+import { previewOf } from "../team/bus/message-parts.ts";
 import { claimable } from "../team/task-rules.ts";
 import { sendMessageTool } from "../team/tools/send-message.ts";
 import { taskCreateTool } from "../team/tools/task-create.ts";
 import { taskGetTool } from "../team/tools/task-get.ts";
 import { taskListTool } from "../team/tools/task-list.ts";
 import { assignmentMessage, type Completion, taskUpdateTool } from "../team/tools/task-update.ts";
+import { unreadOfAll } from "../team/unread-text.ts";
 
 export type MemberTools = {
   bus: TeamBus;
@@ -18,6 +20,8 @@ export type MemberTools = {
   onClaim?: (task: TeamTask) => Promise<void>;
   reviveMember?: (name: string) => Promise<string>;
   openPlans?: Map<string, string>;
+  /** Of a lead: members that were asked to stop and have not said that they did. */
+  stopping?: Set<string>;
   /** Asked for at each event: the tools are made before the agent that fires it. */
   fireHook?: () => FireHook | undefined;
 };
@@ -33,6 +37,7 @@ export function memberTools({
   onClaim,
   reviveMember,
   openPlans,
+  stopping,
   fireHook,
 }: MemberTools): Tool[] {
   const { tasks, mailbox, roster, presence } = bus;
@@ -40,7 +45,8 @@ export function memberTools({
     onStep({ type: "task", id: task.id, status: task.status, subject: task.subject, ...(task.owner ? { owner: task.owner } : {}) });
   const onSent = ({ to, body }: { to: string; body: TeamMessage }) => {
     if (body.type === "plan_approval_response") openPlans?.delete(body.requestId);
-    onStep({ type: "message", from: self, to, summary: summaryOf(body), kind: body.type });
+    if (body.type === "shutdown_request") stopping?.add(to);
+    onStep({ type: "message", from: self, to, summary: previewOf(body), kind: body.type });
   };
   const fireTask = async (event: "task_created" | "task_completed", { id, subject, description, owner }: TeamTask) => {
     const task = { id, subject, description, ...(owner === undefined ? {} : { owner }) };
@@ -55,7 +61,19 @@ export function memberTools({
       },
     }),
     taskGetTool({ tasks }),
-    taskListTool({ tasks }),
+    taskListTool({
+      tasks,
+      // Whose mail is unread is the lead's matter: it decides whether to wait, to interrupt or to give the work to another.
+      ...(role === "lead"
+        ? {
+            unread: async () =>
+              unreadOfAll(
+                mailbox,
+                (await roster.read()).members.map(({ name }) => name),
+              ),
+          }
+        : {}),
+    }),
     taskUpdateTool({
       tasks,
       self,
@@ -83,14 +101,10 @@ export function memberTools({
       self,
       ...(reviveMember ? { reviveMember } : {}),
       ...(openPlans ? { openPlans } : {}),
+      ...(stopping ? { isStopping: (name) => stopping.has(name) } : {}),
       onSent,
     }),
   ];
-}
-
-function summaryOf(body: TeamMessage): string {
-  if (body.type === "plan_approval_response") return body.approve ? "your plan is approved" : "change your plan";
-  return "summary" in body ? body.summary : "text" in body ? body.text.slice(0, 80) : "";
 }
 
 /**

@@ -30,6 +30,7 @@ import { historyMender } from "./mend-history.ts";
 import { openCheckpoints } from "./open-checkpoints.ts";
 import { openCompactor } from "./open-compactor.ts";
 import { createPermissions, type PermissionScope, type Permissions } from "./permissions.ts";
+import { sharedWait } from "./shared-wait.ts";
 import { Spending } from "./spending.ts";
 import { environmentOf, type Surroundings } from "./surroundings.ts";
 import { wantsLocal } from "./wanted-model.ts";
@@ -87,6 +88,8 @@ export type AgentRequest = {
   memoryScope?: MemoryScope | undefined;
   askHuman?: AskHuman | undefined;
   scope?: PermissionScope;
+  /** A folder in which the agents of a team leave word that a provider wants no request for a while. */
+  waits?: string | undefined;
   /** It merges what others made, settings of the project too, in a checkout that is nobody's policy. */
   isMerging?: boolean;
   /** The process's hooks, and in whose name they are fired for this conversation. Of a sub-agent, the prompt that it was started with. */
@@ -227,9 +230,14 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
       onProblem,
     );
   if (!old && begin) await session.append({ type: "rewind", at: new Date().toISOString(), history: [...begin.history] });
+  const { waits } = request;
   const inUse = (one: SelectedModel): ModelInUse => {
     // Where a person sits, an hour's limit is waited for in sight of them.
-    const client = withRetry(one.client, { longWaits: request.askHuman !== undefined, ...(fallback ? { fallback } : {}) });
+    const client = withRetry(one.client, {
+      longWaits: request.askHuman !== undefined,
+      ...(waits === undefined ? {} : { shared: sharedWait(waits, one.provider) }),
+      ...(fallback ? { fallback } : {}),
+    });
     const preserve = async () => [...(await memory.instructionReminders()), ...((await request.preserve?.()) ?? [])];
     const compactor = openCompactor(one, client, { system, toolSpecs: tools.sent, cwd: () => shell.cwd, permissions, preserve });
     return {

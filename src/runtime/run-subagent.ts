@@ -162,6 +162,7 @@ async function requestOf(
     shellEnv: { ...host.shellEnv, ...(worktree ? await identity(worktree.path) : {}) },
     onNotice: host.onNote,
     onProblem: host.onNote,
+    waits: host.waits,
     scope: scopeOf(record, host, () => given?.skills.scope.allowLists() ?? []),
   };
 }

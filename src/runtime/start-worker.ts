@@ -122,10 +122,11 @@ export async function startWorker(
   const sessionPath = join(boot.teamFolder, "sessions", `${self}.jsonl`);
   const isAccepted = (item: string) => opened?.permissions.isAccepted(item) ?? false;
   const skills = openSkills(surroundings, isAccepted);
+  const { artifacts, waits } = teamLayout(boot.teamFolder);
   const scope: PermissionScope = {
     team: { primaryCheckout: surroundings.projectRoot, ownBranch: info.branch, worktreesRoot: surroundings.data.worktrees },
     auditPath: join(boot.teamFolder, "audit.jsonl"),
-    extraRoots: [teamLayout(boot.teamFolder).artifacts],
+    extraRoots: [artifacts],
     ...(plan ? { planFile: plan.file, awaitsApproval: () => plan.isPlanning } : {}),
     ...skills.scope,
   };
@@ -149,6 +150,7 @@ export async function startWorker(
     isSynchronous: isInProcess,
     autoBackgroundMs: getAutoBackgroundMs(boot.env),
     scope,
+    waits,
     shellEnv,
     ...(askHuman ? { askHuman: () => askHuman } : {}),
     hooks,
@@ -201,6 +203,7 @@ export async function startWorker(
     shellEnv,
     onNotice: screen.note,
     scope,
+    waits,
   });
   await using agent = opened;
   for (const note of agent.notes) screen.note(note);
@@ -213,9 +216,11 @@ export async function startWorker(
     onSetAside: (envelope, reason) => screen.note(`Set aside a message of ${envelope.from}: ${reason}.`),
     onTaken: (envelopes) => tellOfMail(envelopes, fireHook),
     onProblem: screen.note,
+    onInterrupt: () => control.interrupt("the lead"),
     onProtocol: async (envelope) => {
       const { id, body } = envelope;
       if (body.type === "shutdown_request") {
+        if (envelope.at < (boot.revivedAt ?? "")) return screen.note(`A shutdown_request (${id}) of before this start does not count.`);
         control.requestShutdown(body.text === "" ? "the lead asked for it" : body.text, id);
       } else if (body.type === "permission_response") answers.take(body.requestId, body);
       else if (body.type === "plan_approval_response" && !answers.take(body.requestId, body)) mail.tell(lateAnswer(envelope));

@@ -7,6 +7,7 @@ import { endText } from "../engine/subagents/notification.ts";
 import type { Subagent, SubagentRun } from "../engine/subagents/subagent.ts";
 import { readHeader } from "../memory/session-head.ts";
 import { UserError } from "../protocol/errors.ts";
+import { interrupter } from "../protocol/interruption.ts";
 import type { Message } from "../protocol/message.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../protocol/tool.ts";
 import type { AllowList } from "../safety/allow-list.ts";
@@ -186,7 +187,7 @@ export class SubagentRunner implements AsyncDisposable {
     const end = await this.agents.inFront(agent, this.#host.isSynchronous ? 0 : this.#host.autoBackgroundMs, signal);
     if (end === "background") return launched(agent, ["It goes on in the background", ...notes]);
     const text = endText(agent, { ...end, notes: [...notes, ...end.notes] });
-    if (signal.aborted) return errorResult(`Interrupted by the user.\n${text}`);
+    if (signal.aborted) return errorResult(`Interrupted by ${interrupter(signal)}.\n${text}`);
     return end.status === "completed" ? textResult(text) : errorResult(text);
   }
 

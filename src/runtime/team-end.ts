@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "../platform/process.ts";
 import { stopTree } from "../platform/process-tree.ts";
 import type { PaneBackend, TeamBus } from "../protocol/team.ts";
+import { releaseDead } from "../team/release-dead.ts";
+import { withMember } from "../team/worker.ts";
 
 const GRACE_MS = 15_000;
 
@@ -30,7 +32,22 @@ export async function stopMembers(bus: TeamBus, backend: PaneBackend, reason: st
     if (member.paneId !== undefined) await backend.kill(member.paneId);
     else if (member.process && (await isUp())) await stopTree(member.process.pid);
   }
+  // A full disk must not keep the end from being told.
+  for (const name of forced) await recordForced(bus, name, reason).catch(() => undefined);
   return forced;
+}
+
+/** It could not say so itself: that it was stopped, why, and where the work of its tasks lies. */
+async function recordForced(bus: TeamBus, name: string, reason: string): Promise<void> {
+  const at = new Date().toISOString();
+  const detail = `${reason}; it did not end by itself and was ended`;
+  await bus.roster.update((team) => withMember(team, name, { isActive: false, stoppedAt: at }));
+  await releaseDead(
+    bus.tasks,
+    (claim) => claim.owner !== name,
+    async () => "It did not follow its shutdown_request and was ended; what it did is in its worktree.",
+  );
+  await bus.presence.beat({ name, status: "stopped", at, detail });
 }
 
 /** After a clean end the team's record leaves the working place; the plain name is free again. */

@@ -1,9 +1,12 @@
 import { isAlive } from "../platform/process.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
-import type { AgentState, MemberStatus, TeamTask } from "../protocol/team.ts";
+import type { AgentState, MemberStatus, TeamTask, Waiting } from "../protocol/team.ts";
 import { LEAD } from "../protocol/team.ts";
+import { type Letter, recentMail } from "../team/bus/file/box.ts";
 import { readTeam } from "../team/bus/file/open.ts";
+import { memberNames } from "../team/bus/recipients.ts";
 import { unfinishedBlockers } from "../team/task-rules.ts";
+import { unreadText } from "../team/unread-text.ts";
 import { spentText } from "./cost-text.ts";
 
 type MemberView = {
@@ -20,8 +23,12 @@ type MemberView = {
   permissionMode: string;
   baseCommit: string;
   unread: number;
+  /** When the oldest of them was sent. */
+  oldestUnreadAt?: string;
   spent?: Spent;
 };
+/** `sent`: it lies in the box of one who does not run; `delivered`: of one who runs; `read`: it is in the reader's transcript. */
+type MailView = Omit<Letter, "isRead"> & { state: "sent" | "delivered" | "read" };
 type TaskView = Omit<TeamTask, "claim" | "revision"> & { waitsFor: string[] };
 export type TeamStatus = {
   team: string;
@@ -39,13 +46,20 @@ export type TeamStatus = {
   maxCost?: number;
   members: MemberView[];
   tasks: TaskView[];
+  /** The newest, oldest first. */
+  mail: MailView[];
 };
+
+const NEWEST_MAIL = 20;
+/** More than that is for --json. */
+const SHOWN_MAIL = 8;
 
 /** What is true of a team now, read from its files; nobody needs to run. */
 export async function teamStatus(folder: string): Promise<TeamStatus> {
-  const { team, tasks, presence, unread } = await readTeam(folder);
+  const { team, tasks, presence, boxes } = await readTeam(folder);
   const stateOf = (name: string) => presence.find((state) => state.name === name);
   const lead = stateOf(LEAD);
+  const letters = await recentMail(folder, memberNames(team), NEWEST_MAIL);
   const members = team.members.map((member): MemberView => {
     const state = stateOf(member.name);
     const task = tasks.find((one) => one.status === "in_progress" && one.owner === member.name);
@@ -62,7 +76,8 @@ export async function teamStatus(folder: string): Promise<TeamStatus> {
       epoch: member.epoch,
       permissionMode: member.permissionMode,
       baseCommit: member.baseCommit,
-      unread: unread[member.name] ?? 0,
+      unread: boxes[member.name]?.count ?? 0,
+      ...oldestUnread(boxes[member.name]),
       ...spentField(state?.spent),
     };
   });
@@ -83,7 +98,12 @@ export async function teamStatus(folder: string): Promise<TeamStatus> {
       ...task,
       waitsFor: task.status === "pending" ? unfinishedBlockers({ ...task, revision: 0 }, tasks).map((one) => one.id) : [],
     })),
+    mail: letters.map(({ isRead, ...letter }) => ({ ...letter, state: isRead ? "read" : runs(stateOf(letter.to)) ? "delivered" : "sent" })),
   };
+}
+
+function runs(state: AgentState | undefined): boolean {
+  return state !== undefined && state.status !== "stopped" && state.status !== "failed" && state.status !== "dead";
 }
 
 /** By everyone who is or was in the team. */
@@ -101,7 +121,7 @@ export function statusText(status: TeamStatus): string {
         member.state + (member.detail ? ` (${member.detail})` : ""),
         member.task ? `task ${member.task}` : "",
         member.pid ? `pid ${member.pid}` : "",
-        member.unread > 0 ? `${member.unread} unread` : "",
+        member.unread > 0 ? unreadText(member.unread, member.oldestUnreadAt) : "",
         member.spent ? spentText(member.spent) : "",
       ];
       return `  ${member.name.padEnd(width)}  ${parts.filter((part) => part !== "").join(", ")}  ${member.branch}`;
@@ -111,9 +131,14 @@ export function statusText(status: TeamStatus): string {
       const cost = task.spent ? `; ${spentText(task.spent)}` : "";
       return `  ${mark(task.status)} ${task.id} ${task.subject}${task.owner ? ` (${task.owner})` : ""}${waits}${cost}`;
     }),
+    ...status.mail.slice(-SHOWN_MAIL).map((one) => `  ✉ ${one.from} → ${one.to} ${one.at.slice(11, 19)} ${one.state}: ${one.summary}`),
     ...(status.spent ? [`total ${spentText(status.spent)}${status.maxCost === undefined ? "" : ` of at most $${status.maxCost}`}`] : []),
   ];
   return lines.join("\n");
+}
+
+function oldestUnread(waiting: Waiting | undefined): { oldestUnreadAt?: string } {
+  return waiting?.oldestAt === undefined ? {} : { oldestUnreadAt: waiting.oldestAt };
 }
 
 function spentField(spent: Spent | undefined): { spent?: Spent } {

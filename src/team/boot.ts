@@ -27,6 +27,8 @@ const BootSchema = z.object({
   addDirs: z.array(z.string()).optional(),
   /** Started by a person in a terminal of their own. */
   isByHand: z.boolean().optional(),
+  /** Of a member that goes on: what was sent before to stop it was meant for its last life. */
+  revivedAt: z.string().optional(),
   orphanTimeoutMs: z.int().min(0).optional(),
   env: z.record(z.string(), z.string()),
 });

@@ -3,9 +3,10 @@ import { changedFiles } from "../platform/git.ts";
 import type { TeamBus, TeammateInfo, TeamStep } from "../protocol/team.ts";
 import { endLeftCommands } from "./left-commands.ts";
 import { releaseDead } from "./release-dead.ts";
+import { UnreachableWatch } from "./unreachable-watch.ts";
 
 /**
- * Finds members whose process is gone though nobody stopped it. Each death is told once a start: the tasks it held go back to
+ * Finds members whose process is gone though nobody stopped it, or suspended for long. Each death is told once a start: the tasks it held go back to
  * the list, and the lead gets a text that says how it ended and what is on its branch.
  */
 export class DeathWatch {
@@ -14,19 +15,27 @@ export class DeathWatch {
   readonly #howItEnded: (member: TeammateInfo) => Promise<string | undefined>;
   readonly #onStep: (step: TeamStep) => void;
   readonly #told = new Set<string>();
+  readonly #unreachable: UnreachableWatch;
 
-  constructor(bus: TeamBus, howItEnded: (member: TeammateInfo) => Promise<string | undefined>, onStep: (step: TeamStep) => void) {
+  constructor(
+    bus: TeamBus,
+    howItEnded: (member: TeammateInfo) => Promise<string | undefined>,
+    onStep: (step: TeamStep) => void,
+    unreachable = new UnreachableWatch(),
+  ) {
+    this.#unreachable = unreachable;
     this.#bus = bus;
     this.#howItEnded = howItEnded;
     this.#onStep = onStep;
   }
 
-  /** Texts for the lead about members that died since the last look. */
+  /** Texts for the lead about members that died, or did not run for a while, since the last look. */
   async look(): Promise<string[]> {
     const states = await this.#bus.presence.list();
     const gone = new Set(states.filter((state) => ["dead", "stopped", "failed"].includes(state.status)).map((state) => state.name));
     const dead = new Set(states.filter((state) => state.status === "dead").map((state) => state.name));
-    const texts: string[] = [];
+    const isHeld = states.some((state) => state.status === "unreachable");
+    const texts = this.#unreachable.look(states, isHeld ? await this.#bus.tasks.list() : []);
     for (const member of (await this.#bus.roster.read()).members) {
       const key = `${member.name}.${member.epoch}`;
       if (this.#told.has(key) || (gone.has(member.name) && !dead.has(member.name))) continue;

@@ -1,6 +1,7 @@
+import { isAlive } from "../platform/process.ts";
 import type { Agent, AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
 import { userText } from "../protocol/message.ts";
-import { LEAD, type MemberStatus, type TeamBus, type TeamTask } from "../protocol/team.ts";
+import { type AgentState, LEAD, type MemberStatus, type TeamBus, type TeamTask } from "../protocol/team.ts";
 import type { ConvergeReport } from "./converge/report.ts";
 import type { DeathWatch } from "./death-watch.ts";
 import type { MailReader } from "./mail-reader.ts";
@@ -14,7 +15,7 @@ export type LeadOptions = {
   merge: boolean;
   /** A sub-agent of the lead's own works in the background: its end wakes the lead. */
   hasHelpers?: () => boolean;
-  /** Messages that lie unread in a member's box. */
+  /** Messages that lie unread in a member's box and will wake it: news lies there until something else does. */
   unreadOf: (name: string) => Promise<number>;
   /** The system's own call, when the model does not make it. */
   converge: (signal: AbortSignal) => Promise<ConvergeReport>;
@@ -119,11 +120,15 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
     // Mail before states: who takes its mail says first that it is busy, so one of the two shows it.
     const written = new Set<string>();
     // What is left of a member that is no longer one moves nothing.
-    const names = new Set((await bus.roster.read()).members.map((member) => member.name));
+    const { members } = await bus.roster.read();
+    const names = new Set(members.map((member) => member.name));
+    // Whose model failed lives on, and a message wakes it as well.
+    const living = new Set(members.flatMap(({ name, process }) => (process && isAlive(process) ? [name] : [])));
+    const sleeps = ({ name, status }: AgentState) => status === "idle" || (status === "failed" && living.has(name));
     for (const name of names) if ((await options.unreadOf(name)) > 0) written.add(name);
     const states = (await bus.presence.list()).filter((state) => names.has(state.name));
-    if (states.some((state) => BUSY.includes(state.status) || (state.status === "idle" && written.has(state.name)))) return true;
-    for (const state of states) if (state.status === "idle" && (await options.unreadOf(state.name)) > 0) return true;
+    if (states.some((state) => BUSY.includes(state.status) || (sleeps(state) && written.has(state.name)))) return true;
+    for (const state of states) if (sleeps(state) && (await options.unreadOf(state.name)) > 0) return true;
     // A member reports idle after its last message is out: one more look catches what came in between.
     await mail.look();
     return mail.hasWork;

@@ -14,9 +14,12 @@ type MailReaderOptions = {
   /** Before the model reads them. */
   onTaken?: (envelopes: readonly Envelope[]) => Promise<void>;
   onProblem?: (text: string) => void;
+  /** Mail has come that ends the turn under way; `hasInterrupt` holds until it is taken. */
+  onInterrupt?: () => void;
 };
 
 const PROBLEM_PAUSE_MS = 2_000;
+const NOTHING = { wakes: false, interrupts: false, envelopes: [] } as const;
 
 /**
  * A member's mail between disk and conversation. What a model reads is handed out once by `take` and acknowledged when the
@@ -30,7 +33,7 @@ export class MailReader {
   #looking: Promise<unknown> = Promise.resolve();
   /** Texts of the system that the model reads with its mail. */
   #told: string[] = [];
-  #current: { pending?: Pending; wakes: boolean; envelopes: readonly Envelope[] } = { wakes: false, envelopes: [] };
+  #current: { pending?: Pending; wakes: boolean; interrupts: boolean; envelopes: readonly Envelope[] } = NOTHING;
   readonly #waiting = new Set<() => void>();
 
   constructor(options: MailReaderOptions) {
@@ -56,7 +59,12 @@ export class MailReader {
   }
 
   /** Reads the box; one look at a time. */
-  look(): Promise<void> {
+  async look(): Promise<void> {
+    await this.#lookInTurn();
+    if (this.#current.interrupts) this.#options.onInterrupt?.();
+  }
+
+  #lookInTurn(): Promise<void> {
     const next = this.#looking.then(() => this.#lookNow());
     this.#looking = next.catch(() => undefined);
     return next;
@@ -75,16 +83,22 @@ export class MailReader {
     if (settled.length > 0) await mailbox.acknowledge(settled);
     const ids = new Set(sorted.pending?.mail);
     const envelopes = unread.filter(({ id }, index) => ids.has(id) && unread.findIndex((one) => one.id === id) === index);
-    this.#current = { wakes: sorted.wakes, envelopes, ...(sorted.pending ? { pending: sorted.pending } : {}) };
+    this.#current = {
+      wakes: sorted.wakes,
+      interrupts: sorted.interrupts,
+      envelopes,
+      ...(sorted.pending ? { pending: sorted.pending } : {}),
+    };
     if (sorted.wakes) this.#wakeAll();
   }
 
   /** All for the model that was not handed out yet. */
   async take(): Promise<Pending | undefined> {
-    await this.look();
+    // Not `look`: what interrupts is read with the next model call, so nothing need be ended for it.
+    await this.#lookInTurn();
     const { pending, envelopes } = this.#current;
     const told = this.#told.splice(0);
-    this.#current = { wakes: false, envelopes: [] };
+    this.#current = NOTHING;
     for (const id of pending?.mail ?? []) this.#inFlight.add(id);
     if (envelopes.length > 0) await this.#options.onTaken?.(envelopes);
     if (told.length === 0) return pending;
@@ -99,6 +113,10 @@ export class MailReader {
 
   get hasWork(): boolean {
     return this.#current.wakes || this.#told.length > 0;
+  }
+
+  get hasInterrupt(): boolean {
+    return this.#current.interrupts;
   }
 
   /**

@@ -20,6 +20,7 @@ export function wrongRole({ from, body }: Envelope, self: string): string | unde
   if (from === self) return `${self} does not write to itself`;
   const direction = DIRECTION[body.type];
   if (direction === "down" && from !== LEAD) return `only the lead may send ${body.type}, this one is from ${from}`;
+  if (from !== LEAD && "interrupt" in body && body.interrupt) return `only the lead may interrupt, this one is from ${from}`;
   if (direction === "up" && self !== LEAD) return `${body.type} goes to the lead, not to ${self}`;
   return undefined;
 }

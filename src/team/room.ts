@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../protocol/errors.ts";
-import { LEAD, type MemberStatus, type TeamBus } from "../protocol/team.ts";
+import { type AgentState, LEAD, type MemberStatus, type TeamBus } from "../protocol/team.ts";
 
 const RUNNING: readonly MemberStatus[] = ["starting", "busy", "waiting", "idle", "unreachable"];
 const LOOK_MS = 200;
@@ -9,11 +9,14 @@ const LOOK_MS = 200;
 export class RoomForTeammates {
   readonly #bus: TeamBus;
   readonly #max: number;
+  readonly #onAsked: (name: string) => void;
   /** Taken, but not in presence yet. */
   readonly #reserved = new Set<string>();
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(bus: TeamBus, max: number) {
+  /** `onAsked` hears of each that is to stop. */
+  constructor(bus: TeamBus, max: number, onAsked: (name: string) => void) {
+    this.#onAsked = onAsked;
     this.#bus = bus;
     this.#max = max;
   }
@@ -38,12 +41,24 @@ export class RoomForTeammates {
         setTimeout(() => this.#reserved.delete(name), 30_000).unref();
         return;
       }
-      const idle = states.find((state) => state.status === "idle" && !asked.has(state.name));
-      if (idle) {
-        asked.add(idle.name);
-        await this.#bus.mailbox.send(idle.name, { type: "shutdown_request", text: `${name} needs the place; a message resumes you` });
+      const idle = await this.#idleOne(states.filter((state) => !asked.has(state.name)));
+      if (idle !== undefined) {
+        asked.add(idle);
+        this.#onAsked(idle);
+        await this.#bus.mailbox.send(idle, { type: "shutdown_request", text: `${name} needs the place; a message resumes you` });
       }
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** One that has nothing to do: neither now, nor by a message that it is about to read. */
+  async #idleOne(states: readonly AgentState[]): Promise<string | undefined> {
+    for (const { name, status } of states) {
+      if (status !== "idle" || (await this.#bus.mailbox.waitingFor(name)).waking > 0) continue;
+      // Who takes its mail says first that it is busy, so one of the two looks shows it.
+      const now = (await this.#bus.presence.list()).find((state) => state.name === name)?.status;
+      if (now === "idle") return name;
+    }
+    return undefined;
   }
 }

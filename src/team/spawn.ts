@@ -15,6 +15,8 @@ import { badMemberName, memberBranch } from "./member-name.ts";
 import { narrower } from "./mode-width.ts";
 import { withMember } from "./worker.ts";
 
+const STOPPING_MS = 15_000;
+
 export type SpawnRequest = {
   name: string;
   prompt: string;
@@ -96,12 +98,20 @@ export async function spawnTeammate(request: SpawnRequest, context: SpawnContext
   }
 }
 
-/** Starts a member whose process is gone again: same session, same worktree, next epoch. */
-export async function reviveTeammate(name: string, context: SpawnContext): Promise<TeammateInfo> {
+/** Starts a member whose process is gone again: same session, same worktree, next epoch. One that `isStopping` is waited for. */
+export async function reviveTeammate(name: string, context: SpawnContext, isStopping = false): Promise<TeammateInfo> {
   const { bus, primary } = context;
-  const known = (await bus.roster.read()).members.find((member) => member.name === name);
-  if (!known) throw new UserError(`${name} is not in this team.`);
-  if (known.process && isAlive(known.process)) return known;
+  const find = async () => {
+    const found = (await bus.roster.read()).members.find((member) => member.name === name);
+    if (!found) throw new UserError(`${name} is not in this team.`);
+    return found;
+  };
+  let known = await find();
+  if (await isUp(known, context)) {
+    if (!isStopping && known.stoppedAt === undefined) return known;
+    await untilGone(known, context);
+    known = await find();
+  }
   await endLeftCommands(known);
   if (!(await exists(known.worktreePath))) {
     await restoreWorktree({ primary, path: known.worktreePath, branch: known.branch, lockPath: context.worktreeLock });
@@ -113,10 +123,25 @@ export async function reviveTeammate(name: string, context: SpawnContext): Promi
   delete next.paneId;
   delete next.stoppedAt;
   await bus.roster.update((team) => ({ ...team, members: team.members.map((member) => (member.name === name ? next : member)) }));
-  return start(next, {}, context);
+  return start(next, { revivedAt: new Date().toISOString() }, context);
 }
 
-async function start(info: TeammateInfo, first: { prompt?: string }, context: SpawnContext): Promise<TeammateInfo> {
+/** Of a teammate inside this process the backend knows; any other has a process of its own. */
+async function isUp({ backendType, paneId, process }: TeammateInfo, { backend }: SpawnContext): Promise<boolean> {
+  if (backendType !== "in-process" || backend.kind !== "in-process") return process !== undefined && isAlive(process);
+  return paneId !== undefined && (await backend.state(paneId)).alive;
+}
+
+/** It has said that it stops, and reads nothing more; its last steps are short. */
+async function untilGone(known: TeammateInfo, context: SpawnContext): Promise<void> {
+  const until = Date.now() + STOPPING_MS;
+  while (await isUp(known, context)) {
+    if (Date.now() > until) throw new UserError(`${known.name} was asked to stop and has not ended yet. Write to it again in a moment.`);
+    await sleep(30);
+  }
+}
+
+async function start(info: TeammateInfo, first: Pick<Boot, "prompt" | "revivedAt">, context: SpawnContext): Promise<TeammateInfo> {
   const { bus, backend, teamFolder } = context;
   const team = await bus.roster.read();
   await bus.presence.beat({ name: info.name, status: "starting", at: new Date().toISOString() });

@@ -1,6 +1,7 @@
 import type { Agent, AgentEvent, AgentInput, LoopComplete } from "../protocol/agent.ts";
+import { Interruption } from "../protocol/interruption.ts";
 import { userText } from "../protocol/message.ts";
-import { LEAD, type MemberStatus, type TeamBus } from "../protocol/team.ts";
+import { LEAD, type MemberStatus, type TeamBus, type TeamTask } from "../protocol/team.ts";
 import type { MailReader } from "./mail-reader.ts";
 import { releaseDead } from "./release-dead.ts";
 
@@ -29,6 +30,8 @@ export type WorkerEnd = "shutdown" | "orphaned";
 /** So often in a row a member is kept from being idle; then the lead is told. */
 const MAX_CONTINUATIONS = 8;
 
+const STOP = "a request to stop";
+
 /** What others want of a worker beside mail for its model. */
 export class WorkerControl {
   shutdown: { requestId?: string; reason: string } | undefined;
@@ -40,17 +43,18 @@ export class WorkerControl {
   /** A run's signal; `interrupt` ends it. */
   begin(): AbortSignal {
     this.#run = new AbortController();
-    if (this.shutdown) this.#run.abort();
+    if (this.shutdown) this.interrupt(STOP);
     return this.#run.signal;
   }
 
-  interrupt(): void {
-    this.#run?.abort();
+  /** `by` is for the words of what it cuts off: "interrupted by the lead". */
+  interrupt(by: string): void {
+    this.#run?.abort(new Interruption(by));
   }
 
   requestShutdown(reason: string, requestId?: string): void {
     this.shutdown ??= { reason, ...(requestId === undefined ? {} : { requestId }) };
-    this.interrupt();
+    this.interrupt(STOP);
     this.onShutdown();
   }
 }
@@ -85,14 +89,21 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
       input = { message: userText("<system-reminder>The lead is back. Go on with your work.</system-reminder>") };
       continue;
     }
+    if (end.reason === "aborted") {
+      input = await afterInterrupt(mail);
+      continue;
+    }
     const goOn = end.reason === "end_turn" ? await options.beforeIdle?.(end.text, continuations > 0) : undefined;
     if (goOn !== undefined && continuations < MAX_CONTINUATIONS) {
       continuations += 1;
       input = { message: userText(goOn) };
       continue;
     }
+    // Its model is out of reach: others can do what it held.
+    const returned =
+      end.error === undefined ? [] : await giveBackTasks(`Its model failed: ${end.error.message} What it did is on its branch.`);
     const note = goOn === undefined ? "" : `\n(A hook wanted it to go on ${MAX_CONTINUATIONS} times and still does.)`;
-    await reportIdle({ ...end, text: `${end.text}${note}` }, announced, options);
+    await reportIdle({ ...end, text: `${end.text}${note}` }, announced, returned, options);
     if (mail.hasWork) await beat(options, "busy");
     else await beat(options, end.reason === "error" ? "failed" : "idle", end.reason === "budget" ? end.text : end.error?.message);
     await setActive(options, mail.hasWork);
@@ -101,13 +112,15 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
   async function runOnce(message: AgentInput, { agent, onEvent }: WorkerOptions): Promise<LoopComplete> {
     let end: LoopComplete | undefined;
     const run = control.begin();
+    // It came between the last look for mail and this run.
+    if (mail.hasInterrupt) control.interrupt("the lead");
     for await (const event of agent.run(message, run)) {
       if ((event.type === "message" || event.type === "round_end") && event.mail && event.mail.length > 0) {
         await mail.acknowledge(event.mail);
       }
       if (event.type === "turn_start" && !(await options.isLeadAlive())) {
         control.orphaned = true;
-        control.interrupt();
+        control.interrupt("the loss of its lead");
       }
       if (event.type === "loop_complete") end = event;
       onEvent(event);
@@ -122,9 +135,8 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
   }
 
   /** Its work is saved; what it had claimed is free for others, with a word on where the work lies. */
-  async function giveBackTasks(): Promise<void> {
-    const note = `${self} stopped while working on this; what it did is on its branch.`;
-    await releaseDead(
+  async function giveBackTasks(note: string): Promise<TeamTask[]> {
+    return releaseDead(
       bus.tasks,
       (claim) => claim.owner !== self,
       async () => note,
@@ -133,11 +145,12 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
 
   async function stop({ save }: WorkerOptions): Promise<WorkerEnd> {
     await save(await subjectOfWork(options));
-    await giveBackTasks();
+    await giveBackTasks("It was stopped; what it did is on its branch.");
     const { requestId } = control.shutdown ?? {};
     await bus.roster.update((team) => withMember(team, self, { isActive: false, stoppedAt: new Date().toISOString() }));
-    if (requestId !== undefined) await bus.mailbox.send(LEAD, { type: "shutdown_response", requestId, approve: true });
+    // Before the answer: who has read that must not take it for one that still reads.
     await beat(options, "stopped", control.shutdown?.reason);
+    if (requestId !== undefined) await bus.mailbox.send(LEAD, { type: "shutdown_response", requestId, approve: true });
     return "shutdown";
   }
 
@@ -147,6 +160,13 @@ export async function runWorker(first: AgentInput | undefined, options: WorkerOp
     await beat(options, "stopped", "the lead is gone");
     return "orphaned";
   }
+}
+
+/** The lead's words are the next that is read. Where the cut round took them with it already, they stand in the transcript. */
+async function afterInterrupt(mail: MailReader): Promise<AgentInput> {
+  const pending = await mail.take();
+  if (pending) return { message: userText(pending.reminder), mail: pending.mail };
+  return { message: userText("<system-reminder>The lead interrupted your turn; its message is the last one above.</system-reminder>") };
 }
 
 /** Waits for mail that is worth a model call; watches meanwhile that the lead lives. Undefined when the worker is to stop. */
@@ -185,9 +205,15 @@ async function leadReturns(options: WorkerOptions, signal: AbortSignal): Promise
 }
 
 /** One notice for each real change: other words or new commits. */
-async function reportIdle(end: LoopComplete, announced: { text: string }, options: WorkerOptions): Promise<void> {
+async function reportIdle(
+  end: LoopComplete,
+  announced: { text: string },
+  returned: readonly TeamTask[],
+  options: WorkerOptions,
+): Promise<void> {
   const commits = await options.newCommits();
-  const text = end.error?.message ?? end.text;
+  const back = returned.length === 0 ? "" : ` Back on the list: ${returned.map(({ id, subject }) => `${id} (${subject})`).join(", ")}.`;
+  const text = `${end.error?.message ?? end.text}${back}`;
   if (commits.length === 0 && text === announced.text && announced.text !== "") return;
   announced.text = text;
   const own = (await options.bus.tasks.list()).filter((task) => task.status === "in_progress" && task.owner === options.self);

@@ -140,11 +140,18 @@ test(
 );
 
 test(
-  "a teammate whose server stays overloaded and one whose key is refused are failed, with the words; the third goes on (L07)",
+  "a teammate whose server stays overloaded and one whose key is refused are failed, with the words; the task of the first is back, the third goes on (L07)",
   async () => {
     const script = saying({
-      lead: [start({ name: "alice" }, { name: "bob" }, { name: "carol" }), { text: "I wait." }],
-      members: { carol: [write("c.txt"), { text: "Carol is done." }] },
+      lead: [
+        { calls: [{ name: "TaskCreate", input: { subject: "Write a", description: "a" } }] },
+        start({ name: "alice" }, { name: "bob" }, { name: "carol" }),
+        { text: "I wait." },
+      ],
+      members: {
+        alice: [{ calls: [{ name: "TaskUpdate", input: { taskId: "1", owner: "alice", status: "in_progress" } }] }],
+        carol: [write("c.txt"), { text: "Carol is done." }],
+      },
     });
     const overloaded = JSON.stringify({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
     await using model = await fakeModel(
@@ -154,7 +161,7 @@ test(
       },
       {
         play: ({ body }) =>
-          body.includes("You are alice, a teammate")
+          body.includes("You are alice, a teammate") && body.includes('"in_progress"}')
             ? { status: 529, headers: { "content-type": "application/json", "retry-after": "0" }, body: overloaded }
             : undefined,
       },
@@ -167,6 +174,10 @@ test(
     expect(told).toMatch(/from="bob"[^>]*failed[\s\S]*invalid x-api-key/);
     expect(told).toContain("Carol is done.");
     expect(await gitText(home.repo, ["show", "worktree-team-case+carol:c.txt"])).toBe("changed");
+    const { tasks, members } = await statusOf(home, "case");
+    expect(told).toMatch(/Overloaded[^\n]*Back on the list: 1 \(Write a\)/);
+    expect(tasks).toMatchObject([{ status: "pending", attempts: 2, note: expect.stringContaining("Overloaded") }]);
+    expect(members.map(({ name }) => name)).toEqual(["alice", "bob", "carol"]);
   },
   LONG,
 );
@@ -191,6 +202,9 @@ test(
     await eventually(() => ofMember(model, "alice").length === 2, LONG);
     const sent = await home.roocode(["team", "send", "case", "alice", "use library X"]);
     expect(sent).toMatchObject({ code: 0, stdout: "Delivered to alice, who is busy.\n" });
+    const unread = await statusOf(home, "case");
+    expect(unread.members).toMatchObject([{ name: "alice", unread: 1 }]);
+    expect(unread.mail).toMatchObject([{ from: "lead", to: "alice", summary: "use library X", state: "delivered" }]);
     const second = await home.roocode(["worker", "--team", "case", "--name", "alice"], { env: model.env("anthropic") });
     expect(second.code).toBe(2);
     expect(second.stderr).toMatch(/alice lives already \(pid \d+/);

@@ -41,6 +41,49 @@ async function pricedSettings(home: TestHome, model: FakeModel): Promise<void> {
 const resultOf = (stdout: string) => JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 
 test(
+  "while a server wants a pause from one agent, no other of the team asks it",
+  async () => {
+    const PAUSE_MS = 3_000;
+    const asked: { by: string; at: number }[] = [];
+    let refusedAt: number | undefined;
+    const start: Answer = {
+      calls: ["alice", "bob"].map((name) => ({ name: "Agent", input: { name, description: "a worker", prompt: "Look." } })),
+    };
+    await using model = await fakeModel(
+      ({ role, rounds }) => {
+        if (role.type !== "worker") return rounds === 0 ? start : { text: "I wait." };
+        return rounds < 25 ? { calls: [{ name: "Bash", input: { command: `echo ${rounds}` } }] } : { text: "Done." };
+      },
+      {
+        play: ({ body }) => {
+          const by = /You are (alice|bob), a teammate/.exec(body)?.[1] ?? "lead";
+          asked.push({ by, at: Date.now() });
+          const isUnderWay = asked.filter((one) => one.by === "bob").length > 2;
+          if (by !== "alice" || !isUnderWay || refusedAt !== undefined) return undefined;
+          refusedAt = Date.now();
+          return {
+            status: 429,
+            headers: { "content-type": "application/json", "retry-after": String(PAUSE_MS / 1000) },
+            body: JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } }),
+          };
+        },
+      },
+    );
+    await using home = await testHome();
+    const run = await home.roocode(["team", "goal", "--name", "pause", "--no-merge", ...FLAGS], {
+      env: model.env("anthropic"),
+      timeoutMs: LONG,
+    });
+    expect(run.code, run.stderr).toBe(0);
+    const from = (refusedAt ?? 0) + 500;
+    const inPause = asked.filter(({ at }) => at > from && at < from - 500 + PAUSE_MS - 50);
+    expect(inPause).toEqual([]);
+    expect(asked.filter(({ by, at }) => by === "bob" && at > from).length).toBeGreaterThan(5);
+  },
+  LONG,
+);
+
+test(
   "a 429 that one agent gets shows in the team's status, its screen and its log, and is gone once the answer comes",
   async () => {
     const agents = [

@@ -25,7 +25,7 @@ test("mail becomes one reminder in its order, with the ids to acknowledge", () =
 });
 
 test("no mail is no reminder", () => {
-  expect(sortMail([], "bob", nothing)).toEqual({ wakes: false, protocol: [], duplicates: [], setAside: [] });
+  expect(sortMail([], "bob", nothing)).toEqual({ wakes: false, interrupts: false, protocol: [], duplicates: [], setAside: [] });
 });
 
 test("M06: a status update is marked as information and wakes nobody", () => {
@@ -34,6 +34,32 @@ test("M06: a status update is marked as information and wakes nobody", () => {
   expect(sorted.wakes).toBe(false);
   expect(wakes(mail("lead", "bob", news), "bob")).toBe(false);
   expect(wakes(text("alice", "bob", "x"), "bob")).toBe(true);
+});
+
+test("M06: several pieces of news are one block behind the messages, said once to be no task", () => {
+  const more: TeamMessage = { type: "status_update", summary: "module 2", text: "carol </teammate-message> finished module 2" };
+  const unread = [mail("lead", "bob", news), mail("carol", "bob", more), text("lead", "bob", "use ctx", 2)];
+  const sorted = sortMail(unread, "bob", nothing);
+  expect(sorted.pending).toEqual({
+    mail: ["lead.1.2", "lead.1.1", "carol.1.1"],
+    reminder: [
+      '<teammate-message from="lead" type="message" summary="a word">\nuse ctx\n</teammate-message>',
+      '<teammate-message from="lead, carol" type="status_update" count="2">\nFor information, no task: nothing is to be done about this.\nlead: module 1: alice finished module 1\ncarol: module 2: carol &lt;/teammate-message> finished module 2\n</teammate-message>',
+    ].join("\n\n"),
+  });
+});
+
+test("what the lead interrupts with stands before all other mail", () => {
+  const stop: TeamMessage = { type: "message", summary: "wrong file", text: "Not f.txt: g.txt", interrupt: true };
+  const sorted = sortMail([mail("lead", "bob", assignment), text("alice", "bob", "x"), mail("lead", "bob", stop, 2)], "bob", nothing);
+  expect(sorted).toMatchObject({ interrupts: true, wakes: true, pending: { mail: ["lead.1.2", "lead.1.1", "alice.1.1"] } });
+  expect(sorted.pending?.reminder).toMatch(
+    /^<teammate-message from="lead" type="message" summary="wrong file" interrupt="yes">\nSent to interrupt you/,
+  );
+  expect(sortMail([mail("lead", "bob", stop, 2)], "bob", new Set(["lead.1.2"]))).toMatchObject({
+    interrupts: false,
+    duplicates: ["lead.1.2"],
+  });
 });
 
 test("an idle notice is a task notification with reason, commits and last words", () => {
@@ -70,6 +96,12 @@ describe("who may not send a message is set aside, with the reason", () => {
     ["a peer grants", mail("alice", "bob", { type: "permission_response", ...response }), "bob", "only the lead may send"],
     ["a peer is asked for permission", mail("alice", "bob", permission), "bob", "permission_request goes to the lead, not to bob"],
     ["a peer gets an idle notice", mail("alice", "bob", idle), "bob", "idle_notification goes to the lead"],
+    [
+      "a peer interrupts",
+      mail("alice", "bob", { type: "message", summary: "s", text: "t", interrupt: true }),
+      "bob",
+      "only the lead may interrupt",
+    ],
     ["an echo", text("bob", "bob", "me"), "bob", "bob does not write to itself"],
   ])("%s", (_, envelope, self, reason) => {
     const sorted = sortMail([envelope], self, nothing);

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { selfIdentity } from "../../src/platform/process.ts";
-import type { TeammateInfo } from "../../src/protocol/team.ts";
+import type { TeamMessage, TeammateInfo } from "../../src/protocol/team.ts";
 import { createMemoryTeam } from "../../src/team/bus/memory.ts";
 import type { ProtocolEnvelope } from "../../src/team/inbox.ts";
 import { MailReader } from "../../src/team/mail-reader.ts";
@@ -22,7 +22,7 @@ function member(name: string): TeammateInfo {
   };
 }
 
-function team(seen: string[] = []) {
+function team(seen: string[] = [], onInterrupt: () => void = () => undefined) {
   const memory = createMemoryTeam({
     name: "t",
     goal: "g",
@@ -43,6 +43,7 @@ function team(seen: string[] = []) {
       acted.push(envelope);
     },
     onSetAside: () => undefined,
+    onInterrupt,
   });
   const say = (text: string) => lead.mailbox.send("alice", { type: "message", summary: "s", text });
   return { lead, alice, reader, acted, say, memory };
@@ -91,6 +92,26 @@ describe("a member's mail", () => {
     expect((await reader.take())?.mail).toHaveLength(2);
     stop.abort();
     await pump;
+  });
+
+  test("that interrupts says so when it comes beside a run, not when it goes with the next call anyway, and not from its copy", async () => {
+    let interrupts = 0;
+    const { reader, lead, alice, say } = team([], () => {
+      interrupts += 1;
+    });
+    const stop: TeamMessage = { type: "message", summary: "stop", text: "Not that file", interrupt: true };
+    await lead.mailbox.send("alice", stop);
+    expect((await reader.take())?.reminder).toContain("Not that file");
+    expect([interrupts, reader.hasInterrupt]).toEqual([0, false]);
+    await say("something else");
+    await lead.mailbox.send("alice", stop);
+    await reader.look();
+    expect([interrupts, reader.hasInterrupt]).toEqual([1, true]);
+    const taken = await reader.take();
+    expect(taken?.mail).toEqual(["lead.1.3", "lead.1.2"]);
+    await reader.acknowledge(taken?.mail ?? []);
+    await reader.look();
+    expect([interrupts, reader.hasInterrupt, (await alice.mailbox.unread()).length]).toEqual([1, false, 1]);
   });
 
   test("a wait for it ends when its time is over, whatever the garbage collector takes meanwhile", async () => {

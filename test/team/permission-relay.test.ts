@@ -19,7 +19,13 @@ function relayTo(pane?: AskHuman, untilLeadIsGone: () => Promise<void> = () => n
     sent.push(body);
     return `alice.1.${sent.length}`;
   };
-  const mailbox = { send, unread: async () => [], acknowledge: async () => undefined, arrival: async () => undefined };
+  const mailbox = {
+    send,
+    unread: async () => [],
+    acknowledge: async () => undefined,
+    waitingFor: async () => ({ count: 0, waking: 0 }),
+    arrival: async () => undefined,
+  };
   const answers = new LeadAnswers(untilLeadIsGone);
   const ask = permissionRelay({
     mailbox,

@@ -9,6 +9,8 @@ import type { Surroundings } from "../../runtime/surroundings.ts";
 import { cleanUp } from "../../runtime/team-clean.ts";
 import { agentNameRegistry } from "../../team/agent-name-registry.ts";
 import { openFileBus, readTeam } from "../../team/bus/file/open.ts";
+import { TeamLog } from "../../team/team-log.ts";
+import { behind } from "../../team/unread-text.ts";
 import { checkLine } from "./check-line.ts";
 
 type Output = (text: string) => void;
@@ -19,7 +21,7 @@ export async function sendToMember(
   name: string,
   to: string,
   text: string,
-  json: boolean,
+  { json, interrupt }: { json: boolean; interrupt: boolean },
   write: Output,
 ): Promise<number> {
   const folder = await teamFolder(surroundings.data, name);
@@ -34,15 +36,22 @@ export async function sendToMember(
   // A person at a terminal speaks with the lead's voice: teammates take work from it.
   await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
   const summary = text.split(/\s+/).slice(0, 8).join(" ").slice(0, 100);
-  const id = await bus.mailbox.send(member, { type: "message", summary, text });
+  const before = await bus.mailbox.waitingFor(member);
+  const id = await bus.mailbox.send(member, { type: "message", summary, text, ...(interrupt ? { interrupt } : {}) });
+  const log = new TeamLog(folder, (problem) => process.stderr.write(`${problem}\n`));
+  log.add(LEAD, { type: "message", from: LEAD, to: member, summary, kind: "message" });
+  await log.flush();
   const state = presence.find((one) => one.name === member)?.status ?? "starting";
   write(
-    json ? `${JSON.stringify({ id, to: member, delivered: true, state })}\n` : `Delivered to ${member}, ${whenRead(name, member, state)}\n`,
+    json
+      ? `${JSON.stringify({ id, to: member, delivered: true, state, behind: before.count, interrupt })}\n`
+      : `Delivered to ${member}${behind(before)}, ${whenRead(name, member, state, interrupt)}\n`,
   );
   return 0;
 }
 
-function whenRead(team: string, member: string, state: MemberStatus): string {
+function whenRead(team: string, member: string, state: MemberStatus, interrupt: boolean): string {
+  if (interrupt && (state === "busy" || state === "waiting")) return "whose turn is ended: it reads this first.";
   if (state !== "stopped" && state !== "failed" && state !== "dead") return `who is ${state}.`;
   return `who is ${state} and reads it when started again: by the lead, or by roocode worker --team ${team} --name ${member}`;
 }

@@ -88,11 +88,12 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       (builder) =>
         named(builder)
           .positional("member", { type: "string", demandOption: true, describe: "Name of the teammate" })
-          .positional("text", { type: "string", array: true, describe: "What it reads, as the lead's words" }),
+          .positional("text", { type: "string", array: true, describe: "What it reads, as the lead's words" })
+          .option("interrupt", { type: "boolean", default: false, describe: "End its turn; the text is what it reads next" }),
       (args) =>
         run(
           import("./team-act.ts").then(async ({ sendToMember }) =>
-            sendToMember(await surroundingsHere(), args.team, args.member, [...(args.text ?? []), ...behind].join(" "), args.json, write),
+            sendToMember(await surroundingsHere(), args.team, args.member, [...(args.text ?? []), ...behind].join(" "), args, write),
           ),
         ),
     )

@@ -3,6 +3,7 @@ import { RevisionConflict } from "../../protocol/errors.ts";
 import type { Envelope, Mailbox, Presence, ProcessIdentity, Roster, TaskList, TeamBus, TeamConfig, TeamTask } from "../../protocol/team.ts";
 import { changedTask, newTask, TaskRuleError } from "../task-rules.ts";
 import { inSenderOrder } from "./mail-order.ts";
+import { isNews } from "./message-parts.ts";
 import { corrected } from "./presence-truth.ts";
 import { checkRecipient } from "./recipients.ts";
 import { envelopeId, type PresenceRecord } from "./schemas.ts";
@@ -105,6 +106,12 @@ function memoryMailbox({ self, roster, boxes, usedEpochs, clock }: MailboxParts)
     },
     async acknowledge(ids) {
       own.mail = own.mail.filter((envelope) => !ids.includes(envelope.id));
+    },
+    async waitingFor(name) {
+      const { mail } = boxOf(boxes, name);
+      const oldest = mail.map((envelope) => envelope.at).sort()[0];
+      const waking = mail.filter((envelope) => !isNews(envelope.body)).length;
+      return { count: mail.length, waking, ...(oldest === undefined ? {} : { oldestAt: oldest }) };
     },
     async arrival(signal) {
       signal.throwIfAborted();

@@ -88,6 +88,7 @@ const body = z.discriminatedUnion("type", [
     summary: z.string(),
     text: z.string(),
     taskId: z.string().optional(),
+    interrupt: z.literal(true).optional(),
   }),
   z.looseObject({
     type: z.literal("idle_notification"),

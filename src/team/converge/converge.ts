@@ -73,6 +73,7 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
   const start = tip.exitCode === 0 ? tip.stdout.trim() : team.baseCommit;
   const sorted = await sortMembers(primary, start, team.members);
   if (sorted.candidates.length === 0) {
+    await reopenTasks(bus, sorted.left, (commit) => isAncestor(primary, commit, start), onStep);
     return makeReport({ ...facts, merged: sorted.landed, unmerged: sorted.left, hasLandedBefore: sorted.landed.length > 0 });
   }
 

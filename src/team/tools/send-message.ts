@@ -4,8 +4,9 @@ import { LEAD, type Mailbox, type MemberStatus, type Presence, type Roster, type
 import { errorResult, type Tool, type ToolResult, textResult } from "../../protocol/tool.ts";
 import { agentNameRegistry } from "../agent-name-registry.ts";
 import { CannotSend, memberNames } from "../bus/recipients.ts";
+import { behind } from "../unread-text.ts";
 
-const schema = z.strictObject({
+const forMembers = z.strictObject({
   to: z.string().describe('A member\'s name or agentId, or "*" for a piece of news to all others.'),
   summary: z.string().optional().describe("5 to 10 words for lists and previews. Required when message is text."),
   message: z.union([
@@ -18,7 +19,13 @@ const schema = z.strictObject({
     }),
   ]),
 });
-type Input = z.output<typeof schema>;
+const forLead = forMembers.extend({
+  interrupt: z
+    .boolean()
+    .optional()
+    .describe("With a text to one member that goes wrong: its turn ends, what it runs is stopped, and your text is what it reads next."),
+});
+type Input = z.output<typeof forLead>;
 
 type Options = {
   mailbox: Mailbox;
@@ -29,10 +36,12 @@ type Options = {
   reviveMember?: (name: string) => Promise<string>;
   /** Of a lead: plans that wait for an answer, by request id, with the member. */
   openPlans?: ReadonlyMap<string, string>;
+  /** Of a lead: whether a member was asked to stop and has not said that it did. It reads nothing more before its next start. */
+  isStopping?: (name: string) => boolean;
   onSent?: (sent: { id: string; to: string; body: TeamMessage }) => void | Promise<void>;
 };
 
-export function sendMessageTool({ mailbox, roster, presence, self, reviveMember, openPlans, onSent }: Options): Tool {
+export function sendMessageTool({ mailbox, roster, presence, self, reviveMember, openPlans, isStopping, onSent }: Options): Tool {
   async function send(to: string, body: TeamMessage): Promise<void> {
     const id = await mailbox.send(to, body);
     await onSent?.({ id, to, body });
@@ -49,10 +58,18 @@ export function sendMessageTool({ mailbox, roster, presence, self, reviveMember,
     if (body.type === "shutdown_response" && name !== LEAD) return errorResult("A shutdown_response goes to the lead.");
     const problem = body.type === "plan_approval_response" ? wrongPlan(body.requestId, name, openPlans) : undefined;
     if (problem !== undefined) return errorResult(problem);
+    const statusNow = async () => (await presence.list()).find((state) => state.name === name)?.status;
+    // It would stop the member when something else has resumed it.
+    if (body.type === "shutdown_request" && hasEnded(await statusNow())) return textResult(`${name} has ended already; nothing was sent.`);
+    const before = await mailbox.waitingFor(name);
     await send(name, body);
-    const status = (await presence.list()).find((state) => state.name === name)?.status;
-    const revived = reviveMember && isGone(status) && name !== LEAD ? ` ${await reviveMember(name)}` : "";
-    return textResult(`Delivered to ${name}. ${whenRead(name, status)}${revived}`);
+    const status = await statusNow();
+    if (body.type === "shutdown_request") return textResult(`Delivered to ${name}${behind(before)}. ${whenRead(name, status)}`);
+    const isLeaving = isStopping?.(name) === true;
+    const revived = reviveMember && (isLeaving || isGone(status)) && name !== LEAD ? ` ${await reviveMember(name)}` : "";
+    const isInterrupt = body.type === "message" && body.interrupt;
+    const when = isLeaving ? `${name} was about to stop.` : isInterrupt ? whenInterrupted(name, status) : whenRead(name, status);
+    return textResult(`Delivered to ${name}${behind(before)}. ${when}${revived}`);
   }
 
   return defineTool({
@@ -63,9 +80,9 @@ export function sendMessageTool({ mailbox, roster, presence, self, reviveMember,
       "Write to the one whom it concerns, once, with all they need (names, paths, signatures). Work that must be tracked is a task, not a message.",
       '`to: "*"` is news for all others; it wakes nobody and nobody acts on it. Do not thank, confirm or greet: each message costs the reader a model call.',
       "Structured messages: shutdown_request and plan_approval_response are the lead's; shutdown_response answers the lead, with the requestId of the request.",
-      "The answer says that the message was delivered and what the other is doing (busy, idle, stopped), not what they reply: a reply comes as a <teammate-message>.",
+      "The answer says that the message was delivered, how many unread ones it lies behind, and what the other is doing (busy, idle, stopped), not what they reply: a reply comes as a <teammate-message>.",
     ].join("\n"),
-    schema,
+    schema: self === LEAD ? forLead : forMembers,
     access: (input) => ({ kind: "other", subject: input.to }),
     async run(input) {
       const body = bodyOf(input, self);
@@ -82,13 +99,16 @@ export function sendMessageTool({ mailbox, roster, presence, self, reviveMember,
 }
 
 /** The message, or what is wrong with it. */
-function bodyOf({ to, summary, message }: Input, self: string): TeamMessage | string {
+function bodyOf({ to, summary, message, interrupt }: Input, self: string): TeamMessage | string {
   if (typeof message === "string") {
     if (!summary?.trim()) return "A text needs a summary of 5 to 10 words.";
     if (message.trim() === "") return "The message is empty.";
+    if (interrupt && to === "*") return "One member is interrupted, not all: say whom.";
+    if (interrupt) return { type: "message", summary: summary.trim(), text: message, interrupt };
     return { type: to === "*" ? "status_update" : "message", summary: summary.trim(), text: message };
   }
   const { type, requestId, approve, feedback } = message;
+  if (interrupt) return `A text interrupts, a ${type} does not.`;
   if (to === "*") return `A ${type} goes to one member, not to all.`;
   if (type === "shutdown_response") {
     if (self === LEAD) return "A shutdown_response is a teammate's answer to the lead.";
@@ -105,8 +125,16 @@ function wrongPlan(requestId: string, name: string, openPlans: ReadonlyMap<strin
   return `${name} has no plan ${requestId} that waits. Waiting plans: ${open || "none"}.`;
 }
 
+function hasEnded(status: MemberStatus | undefined): boolean {
+  return status === "stopped" || status === "dead";
+}
+
 function isGone(status: MemberStatus | undefined): boolean {
   return status === undefined || status === "stopped" || status === "failed" || status === "dead";
+}
+
+function whenInterrupted(name: string, status: MemberStatus | undefined): string {
+  return status === "busy" || status === "waiting" ? `${name}'s turn is ended, and it reads this first.` : whenRead(name, status);
 }
 
 function whenRead(name: string, status: MemberStatus | undefined): string {

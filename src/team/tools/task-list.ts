@@ -4,7 +4,13 @@ import type { TaskList } from "../../protocol/team.ts";
 import { type Tool, textResult } from "../../protocol/tool.ts";
 import { taskLine, taskText } from "./task-view.ts";
 
-export function taskListTool({ tasks }: { tasks: TaskList }): Tool {
+type Options = {
+  tasks: TaskList;
+  /** A line about mail that members have not read, if there is any. */
+  unread?: () => Promise<string | undefined>;
+};
+
+export function taskListTool({ tasks, unread }: Options): Tool {
   return defineTool({
     name: "TaskList",
     description: [
@@ -16,8 +22,10 @@ export function taskListTool({ tasks }: { tasks: TaskList }): Tool {
     isConcurrencySafe: () => true,
     async run() {
       const all = await tasks.list();
-      if (all.length === 0) return textResult("There are no tasks yet.");
-      return textResult(all.map((task) => taskLine(task, all)).join("\n"), { type: "text", text: all.map(taskText).join("\n") });
+      const line = await unread?.();
+      const more = line === undefined ? [] : [line];
+      const lines = all.length === 0 ? ["There are no tasks yet."] : all.map((task) => taskLine(task, all));
+      return textResult([...lines, ...more].join("\n"), { type: "text", text: [...all.map(taskText), ...more].join("\n") });
     },
   });
 }

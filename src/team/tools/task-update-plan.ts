@@ -106,11 +106,19 @@ function planStatus(input: TaskUpdateInput, task: TeamTask, who: Updater): Statu
   const owner = input.owner ? ownerName(input.owner, who) : input.owner;
   if (owner === "" && input.status === "in_progress") throw new TaskRuleError("A task in progress has an owner.");
   if (owner === "" || (input.status === "pending" && task.status === "in_progress" && owner === undefined)) {
-    return { patch: { status: input.status ?? openStatus(task), owner: undefined, claim: undefined } };
+    return { patch: { status: input.status ?? openStatus(task), owner: undefined, claim: undefined, ...takenAway(input, task, who) } };
   }
   if (input.status === "in_progress") return planClaim(owner ?? worker(task, who), task, who);
   if (owner !== undefined) return planAssignment(owner, input, task, who);
   return { patch: input.status === undefined ? {} : { status: input.status } };
+}
+
+/** From a living member: the next one is told that there may be work already, as after a death. */
+function takenAway({ note }: TaskUpdateInput, task: TeamTask, who: Updater): TaskPatch {
+  const from = otherOwner(task, who);
+  if (from === undefined || task.status !== "in_progress") return {};
+  const said = `Taken from ${from} while in progress (attempt ${task.attempts}); what it did is on its branch.`;
+  return { attempts: task.attempts + 1, note: [task.note, said, note].filter((part) => part).join("\n\n") };
 }
 
 /** Who works on it when the call names no owner. A team's lead that forgot to say so must not get in the members' way. */

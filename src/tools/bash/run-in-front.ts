@@ -1,4 +1,5 @@
 import { commandLine } from "../../platform/process-tree.ts";
+import { interrupter } from "../../protocol/interruption.ts";
 import { errorResult, type ToolContext, type ToolResult, textResult } from "../../protocol/tool.ts";
 import type { BashOptions } from "./bash-options.ts";
 import { MAX_PROCESSES, watchCrowd } from "./crowd.ts";
@@ -53,7 +54,7 @@ export async function runInFront(
     if (stopping) {
       running.release();
       const text = running.output.finish().trimEnd();
-      return errorResult(joined(text, stoppedWords(stopped, timeoutMs, unkilled, options.maxProcesses)));
+      return errorResult(joined(text, stoppedWords(stopped, interrupter(signal), timeoutMs, unkilled, options.maxProcesses)));
     }
     return ended({ command, folder }, end, running, state, isOver);
   } finally {
@@ -112,7 +113,7 @@ export function jobWords({ outputPath }: Job): string {
   return `BashOutput gives its new output, TaskStop ends it; you are told when it ends, and it ends with this session. All its output: ${outputPath}`;
 }
 
-function stoppedWords(why: Stopped, timeoutMs: number, unkilled: readonly number[], maxProcesses = MAX_PROCESSES): string {
+function stoppedWords(why: Stopped, by: string, timeoutMs: number, unkilled: readonly number[], maxProcesses = MAX_PROCESSES): string {
   const left = unkilled.length === 0 ? "with all that it had started" : `but these could not be ended: ${unkilled.join(", ")}`;
   switch (why) {
     case "timeout":
@@ -120,7 +121,7 @@ function stoppedWords(why: Stopped, timeoutMs: number, unkilled: readonly number
     case "crowd":
       return `[stopped: it had started more than ${maxProcesses} processes; ended ${left}]`;
     default:
-      return unkilled.length === 0 ? "[interrupted by the user]" : `[interrupted by the user, ${left}]`;
+      return unkilled.length === 0 ? `[interrupted by ${by}]` : `[interrupted by ${by}, ${left}]`;
   }
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { defineWrittenTool } from "../../protocol/define-tool.ts";
+import { interrupter } from "../../protocol/interruption.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
 import { errorResult, type Tool, textResult } from "../../protocol/tool.ts";
 
@@ -40,7 +41,7 @@ export function exitPlanModeTool(desk: PlanDesk): Tool {
       if (plan === "") return errorResult(`There is no plan yet. Write it to ${desk.file} first, then call this again.`);
       const answer = await desk.approve(plan, desk.file, signal);
       if (answer === undefined && signal.aborted)
-        return errorResult("Interrupted by the user. The plan is not approved; plan mode stays on.");
+        return errorResult(`Interrupted by ${interrupter(signal)}. The plan is not approved; plan mode stays on.`);
       if (answer === undefined)
         return errorResult(
           `Nobody is here to approve the plan. It stays in ${desk.file} and is left open: change nothing, and end your turn with a summary of it.`,

@@ -107,6 +107,20 @@ export function busContract(name: string, makeTeam: () => Promise<TestTeam>): vo
       expect((await alice.mailbox.unread()).map((envelope) => envelope.id).sort()).toEqual(ids.sort());
     });
 
+    test("M06, M09: anyone can look how much lies unread in a box, since when, and how much of it wakes", async () => {
+      await using team = await makeTeam();
+      const [lead, alice, bob] = [await team.open("lead"), await team.open("alice"), await team.open("bob")];
+      expect(await lead.mailbox.waitingFor("bob")).toEqual({ count: 0, waking: 0 });
+      const first = new Date(team.clock.now).toISOString();
+      await lead.mailbox.send("bob", { type: "status_update", summary: "news", text: "alice is done" });
+      team.clock.now += 5_000;
+      const id = await alice.mailbox.send("bob", message("look"));
+      expect(await lead.mailbox.waitingFor("bob")).toEqual({ count: 2, waking: 1, oldestAt: first });
+      await bob.mailbox.unread();
+      await bob.mailbox.acknowledge([id]);
+      expect(await lead.mailbox.waitingFor("bob")).toEqual({ count: 1, waking: 0, oldestAt: first });
+    });
+
     test("arrival resolves at once for mail that nobody has looked at", async () => {
       await using team = await makeTeam();
       const [alice, bob] = [await team.open("alice"), await team.open("bob")];

@@ -110,15 +110,20 @@ test("G01: what a member left uncommitted is saved in a marked commit and merged
   expect(git(ground.repo, "log", "-1", "--format=%s%n%b", "HEAD^2")).toContain("RooCode-Saved-By: converge");
 });
 
-test("G01: a member in the middle of a merge of its own is left, with what it holds", async () => {
+test("G01, G05: a member in the middle of a merge of its own is left, with what it holds, and its task is not completed", async () => {
   await using ground = await teamGround({ members: ["alice"] });
-  ground.commit("alice", { "f.txt": "ALICE\n" });
+  const task = await completedTask(ground, "alice", ground.commit("alice", { "f.txt": "ALICE\n" }));
   write(ground.repo, { "f.txt": "MAIN\n" });
   git(ground.repo, "commit", "--quiet", "--all", "--message=mine");
   expect(() => git(ground.worktreeOf("alice"), "merge", "main")).toThrow();
   const report = await ground.converge(nothing);
   expect(report).toMatchObject({ exitCode: 1, unmerged: [{ name: "alice", kind: "left" }] });
   expect(read(ground.worktreeOf("alice"), "f.txt")).toContain("<<<<<<<");
+  expect(await ground.bus.tasks.get(task)).toMatchObject({
+    status: "pending",
+    attempts: 2,
+    note: expect.stringMatching(/^Not merged \(left\):.*middle of a merge.*The work is on worktree-team-/),
+  });
 });
 
 test("G02: committed conflict markers are refused and only that merge is undone", async () => {

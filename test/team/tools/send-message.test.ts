@@ -32,6 +32,31 @@ test("a text goes to one member, by name or agentId, and the answer says what th
   expect(await bodies("lead")).toHaveLength(1);
 });
 
+test("M09: the answer says how many unread messages it lies behind, and since when", async () => {
+  const { tool, say } = team("alice");
+  await say("bob", "busy");
+  await run(tool, { to: "bob", summary: "one", message: "1" });
+  await run(tool, { to: "bob", summary: "two", message: "2" });
+  expect(await run(tool, { to: "bob", summary: "three", message: "3" })).toMatch(
+    /^Delivered to bob, behind 2 unread \(the oldest for \d+ s\)\. bob is busy and reads it before the next model call\.$/,
+  );
+});
+
+test("the lead, and nobody else, interrupts one member with a text", async () => {
+  const { tool, say, bodies } = team("lead");
+  await say("bob", "busy");
+  await say("carol", "idle");
+  const words = { summary: "wrong file", message: "Not f.txt", interrupt: true };
+  expect(await run(tool, { to: "bob", ...words })).toBe("Delivered to bob. bob's turn is ended, and it reads this first.");
+  expect(await run(tool, { to: "carol", ...words })).toBe("Delivered to carol. carol is idle and wakes up by it.");
+  expect(await bodies("bob")).toEqual([{ type: "message", summary: "wrong file", text: "Not f.txt", interrupt: true }]);
+  expect(await run(tool, { to: "*", ...words })).toContain("Error: One member is interrupted");
+  expect(await run(tool, { to: "bob", message: { type: "shutdown_request" }, interrupt: true })).toContain("Error: A text interrupts");
+  const alice = team("alice");
+  await expect(run(alice.tool, { to: "bob", ...words })).rejects.toThrow('Unrecognized key: "interrupt"');
+  expect(alice.sent).toEqual([]);
+});
+
 test("M02, M08: an unknown name and one's own are errors that name the members", async () => {
   const { tool, sent } = team("alice");
   expect(await run(tool, { to: "Bob", summary: "x", message: "y" })).toBe(

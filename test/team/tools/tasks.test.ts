@@ -7,6 +7,7 @@ import { taskCreateTool } from "../../../src/team/tools/task-create.ts";
 import { taskGetTool } from "../../../src/team/tools/task-get.ts";
 import { taskListTool } from "../../../src/team/tools/task-list.ts";
 import { type Completion, type TaskUpdateOptions, taskUpdateTool } from "../../../src/team/tools/task-update.ts";
+import { unreadOfAll } from "../../../src/team/unread-text.ts";
 import { sampleMember, sampleTeam } from "../bus/sample-team.ts";
 import { run } from "./run-tool.ts";
 
@@ -38,6 +39,14 @@ async function team(count = 1, alice: ProcessIdentity = selfIdentity()) {
 
 const work = async (): Promise<Completion> => ({ ok: true, commit: "abc123" });
 const noWork = async (): Promise<Completion> => ({ ok: true });
+
+test("M09: the lead's TaskList ends with whose mail is unread, and says nothing of it when none is", async () => {
+  const { bus, tasks } = await team(1);
+  const list = taskListTool({ tasks, unread: () => unreadOfAll(bus.mailbox, ["alice", "bob"]) });
+  expect((await run(list, {})).split("\n")).toHaveLength(1);
+  await bus.mailbox.send("bob", { type: "message", summary: "s", text: "t" });
+  expect((await run(list, {})).split("\n")[1]).toMatch(/^Mail not read yet\. bob: 1 unread \(the oldest for \d+ s\)\.$/);
+});
 
 test("TaskCreate answers JSON with the id; TaskList is a line a task; TaskGet has all of one", async () => {
   const { tasks, create } = await team(1);
@@ -169,7 +178,12 @@ test("what another member has in progress is not a teammate's to change, and the
   await as("lead")({ owner: "" });
   await bob({ status: "in_progress" });
   expect(await alice({ status: "completed" })).toContain("Error: Your claim on task 1 was taken away; it is now in progress by bob.");
-  expect(await tasks.get("1")).toMatchObject({ status: "in_progress", owner: "bob" });
+  expect(await tasks.get("1")).toMatchObject({
+    status: "in_progress",
+    owner: "bob",
+    attempts: 2,
+    note: "Taken from alice while in progress (attempt 1); what it did is on its branch.",
+  });
 });
 
 test("a claim that was taken away and given anew does not count for the old work", async () => {

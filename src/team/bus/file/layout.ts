@@ -24,6 +24,8 @@ export function teamLayout(folder: string) {
     key: (name: string) => join(folder, "keys", `${name}.key`),
     /** Texts too long for a message. */
     artifacts: join(folder, "artifacts"),
+    /** A file for each provider that asked for a pause. */
+    waits: join(folder, "waits"),
     boot: join(folder, "boot"),
     log: join(folder, "log.jsonl"),
     audit: join(folder, "audit.jsonl"),

@@ -6,6 +6,7 @@ import type { watchFolder } from "../../../platform/watch.ts";
 import type { Envelope, Mailbox, Roster } from "../../../protocol/team.ts";
 import { inSenderOrder } from "../mail-order.ts";
 import { memberNames } from "../recipients.ts";
+import { waitingIn } from "./box.ts";
 import type { TeamLayout } from "./layout.ts";
 import { openMailKeys } from "./mail-keys.ts";
 import { openPost } from "./post.ts";
@@ -99,6 +100,7 @@ export async function openMailbox(options: MailboxOptions): Promise<FileMailbox>
         if (acknowledged++ % PRUNE_EVERY === 0) await prune(layout.inbox(self.name, "cur"));
       }
     },
+    waitingFor: (name) => waitingIn(layout, name),
     async arrival(signal) {
       for (;;) {
         signal.throwIfAborted();

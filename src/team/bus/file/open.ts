@@ -1,12 +1,12 @@
 import { isAlive, selfIdentity } from "../../../platform/process.ts";
 import { watchFolder } from "../../../platform/watch.ts";
-import type { ProcessIdentity, TeamBus, TeamConfig, TeamTask } from "../../../protocol/team.ts";
+import type { ProcessIdentity, TeamBus, TeamConfig, TeamTask, Waiting } from "../../../protocol/team.ts";
 import { memberNames } from "../recipients.ts";
 import type { PresenceRecord } from "../schemas.ts";
+import { waitingIn } from "./box.ts";
 import { makeFolder, makeInbox, teamLayout } from "./layout.ts";
 import { type BadMail, openMailbox } from "./mailbox.ts";
 import { openPresence, readPresence } from "./presence.ts";
-import { namesIn } from "./revisions.ts";
 import { createRoster, openRoster, refuseNewerTeam } from "./roster.ts";
 import { openTasks } from "./tasks.ts";
 
@@ -69,8 +69,7 @@ export type TeamPicture = {
   tasks: TeamTask[];
   /** With the process of each; corrected like Presence.list(). */
   presence: PresenceRecord[];
-  /** Messages that lie in each member's box and are not acknowledged. */
-  unread: Record<string, number>;
+  boxes: Record<string, Waiting>;
 };
 
 /** A look at a team without being in it: nothing is written, no watch is set. */
@@ -79,11 +78,11 @@ export async function readTeam(teamFolder: string): Promise<TeamPicture> {
   await refuseNewerTeam(layout);
   const team = await openRoster(layout).read();
   const names = memberNames(team);
-  const counts = await Promise.all(names.map(async (name) => [name, (await namesIn(layout.inbox(name, "new"))).length] as const));
+  const boxes = await Promise.all(names.map(async (name) => [name, await waitingIn(layout, name)] as const));
   return {
     team,
     tasks: await openTasks(layout, isAlive).list(),
     presence: await readPresence(layout),
-    unread: Object.fromEntries(counts),
+    boxes: Object.fromEntries(boxes),
   };
 }

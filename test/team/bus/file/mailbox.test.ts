@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { appendFile, chmod, chown, copyFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { recentMail } from "../../../../src/team/bus/file/box.ts";
 import { teamLayout } from "../../../../src/team/bus/file/layout.ts";
 import { macOf, openMailKeys } from "../../../../src/team/bus/file/mail-keys.ts";
 import type { BadMail } from "../../../../src/team/bus/file/mailbox.ts";
@@ -98,6 +99,49 @@ test("M05: 5,000 old messages do not delay a new one, and are pruned", async () 
   const kept = await readdir(team.inbox("lead", "cur"));
   expect(kept).toHaveLength(200);
   expect(kept).not.toContain(old[0]);
+});
+
+test("M05: over a long session with restarts the box stays bounded, and a message that was pruned and comes again is known by the transcript", async () => {
+  await using team = await fileTeam("alice");
+  const alice = await team.open("alice");
+  const first = await alice.mailbox.send("lead", message("first"));
+  const ids: string[] = [];
+  const [name = ""] = await readdir(team.inbox("lead", "new"));
+  const kept = join(team.teamFolder, "kept.json");
+  await copyFile(team.inbox("lead", "new", name), kept);
+  for (let life = 1; life <= 5; life++) {
+    const lead = await team.open("lead", life);
+    for (let count = 0; count < 52; count++) ids.push(await alice.mailbox.send("lead", message(`${life}.${count}`)));
+    await lead.mailbox.acknowledge((await lead.mailbox.unread()).map(({ id }) => id));
+  }
+  expect(ids).toHaveLength(260);
+  const left = await readdir(team.inbox("lead", "cur"));
+  expect(left.length).toBeLessThanOrEqual(250);
+  expect(left).not.toContain(name);
+  await copyFile(kept, team.inbox("lead", "new", name));
+  const sorted = sortMail(await (await team.open("lead", 7)).mailbox.unread(), "lead", new Set([first, ...ids]));
+  expect(sorted).toMatchObject({ wakes: false, duplicates: [first] });
+  expect(sorted.pending).toBeUndefined();
+});
+
+test("M09: the newest messages of all boxes with who has read which; a file that proves nothing is not among them", async () => {
+  await using team = await fileTeam("alice", "bob");
+  const [alice, bob] = [await team.open("alice"), await team.open("bob")];
+  const ids: string[] = [];
+  for (const to of ["lead", "bob", "bob"]) {
+    team.clock.now += 10;
+    ids.push(await alice.mailbox.send(to, message(`to ${to}`)));
+  }
+  await bob.mailbox.unread();
+  await bob.mailbox.acknowledge([ids[1] ?? ""]);
+  await writeFile(team.inbox("bob", "new", `${Date.now() + 9_000}`.padStart(14, "0").concat(".1.x.json")), "{}", { mode: 0o600 });
+  const letters = await recentMail(team.teamFolder, ["lead", "alice", "bob"], 10);
+  expect(letters.map(({ id, to, isRead, summary }) => [id, to, isRead, summary])).toEqual([
+    [ids[0], "lead", false, "a word"],
+    [ids[1], "bob", true, "a word"],
+    [ids[2], "bob", false, "a word"],
+  ]);
+  expect((await recentMail(team.teamFolder, ["lead", "bob"], 2)).map(({ id }) => id)).toEqual([ids[2]]);
 });
 
 test("a send that can't write rejects, leaves nothing in the box, and the next one arrives", async () => {

@@ -76,7 +76,7 @@ test("readTeam shows members, tasks, presence and waiting mail without joining",
     team: { name: "auth", revision: 1 },
     tasks: [{ id: "1", status: "pending" }],
     presence: [{ name: "alice", status: "dead", process: { pid: process.pid } }],
-    unread: { lead: 1, alice: 0 },
+    boxes: { lead: { count: 1, waking: 1, oldestAt: expect.any(String) }, alice: { count: 0, waking: 0 } },
   });
   expect(await readdir(team.teamFolder, { recursive: true })).toEqual(before);
 });
