@@ -97,6 +97,7 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
       ...(await identity(job.worktree)),
       ...(await neutralGitVariables(job.worktree)),
       ...commandMark({ worktreePath: job.worktree }),
+      ...job.env,
     },
     isMerging: true,
     scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },

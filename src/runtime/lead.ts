@@ -122,13 +122,13 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   };
   const revive = async (name: string): Promise<string> => {
     await room.take(name, signal);
-    await reviveTeammate(name, spawn);
+    await reviveTeammate(name, spawn, signal);
     return `${name} was started again with all it knew.`;
   };
   const spawnOne = async (wanted: TeammateRequest, callSignal: AbortSignal): Promise<string> => {
     if (wanted.model !== undefined) requirePrice(surroundings, team.maxCost, wanted.model);
     await room.take(wanted.name, callSignal);
-    const info = await spawnTeammate(wanted, spawn).catch((error: unknown) => {
+    const info = await spawnTeammate(wanted, spawn, callSignal).catch((error: unknown) => {
       // The model hears it too, but may not say so, and the person can mend what it can't.
       if (error instanceof UserError) screen.note(error.message);
       throw error;

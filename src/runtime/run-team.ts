@@ -1,5 +1,4 @@
 import { rm, stat } from "node:fs/promises";
-import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type TeamStep } from "../protocol/team.ts";
@@ -25,6 +24,7 @@ import { mergeHooks, tellConverged } from "./team-hooks.ts";
 import { describeEnd, type TeamOutcome } from "./team-outcome.ts";
 import { totalSpent } from "./team-status.ts";
 import { worktreeLock } from "./worktree-lock.ts";
+import { worktreeNeeds } from "./worktree-needs.ts";
 
 export type TeamRun = NewTeam & {
   maxRunning: number;
@@ -72,12 +72,14 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   const denied = new Set<string>();
   const followed = followLog(logPath(folder), await sizeOf(logPath(folder)), (line) => showStep(line, screen, denied), following.signal);
   onStep({ type: "backend", ...run.choice });
+  const needs = await worktreeNeeds(surroundings);
   const spawn = spawnContext({
     surroundings,
     bus,
     teamFolder: folder,
     team: team.name,
     primary: ground.primary,
+    needs,
     backend,
     mode,
     headless: run.headless,
@@ -109,7 +111,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
           primary: ground.primary,
           integrationPath: integrationPath(surroundings, ground.primary, team.name),
           worktreeLock: worktreeLock(surroundings, ground.primary),
-          includeFile: projectPaths(ground.primary).worktreeInclude,
+          needs,
           ...(guidance === undefined ? {} : { guidance }),
           runIntegrator: (job, jobSignal) =>
             runIntegrator(
@@ -134,6 +136,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
               jobSignal,
             ),
           onStep,
+          onNote: screen.note,
           signal: convergeSignal,
         });
         await tellConverged(report, leadSide.fireHook, convergeSignal);
@@ -181,6 +184,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       checkout: ground.checkout,
       worktrees: spawn.worktrees,
       worktreeLock: spawn.worktreeLock,
+      needs,
     });
     onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };

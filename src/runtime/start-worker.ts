@@ -26,6 +26,7 @@ import { onRejectedMail } from "../team/rejected-mail.ts";
 import { TeamLog } from "../team/team-log.ts";
 import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
+import { portVariables } from "../team/worktree-needs.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { FileState } from "../tools/file-state.ts";
 import { firstInput } from "./agent-memory.ts";
@@ -129,7 +130,7 @@ export async function startWorker(
     ...(plan ? { planFile: plan.file, awaitsApproval: () => plan.isPlanning } : {}),
     ...skills.scope,
   };
-  const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info) };
+  const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info), ...portsOfMember(info) };
   const askHuman = boot.headless ? undefined : relayed;
   const toolSettings = surroundings.settings.tools ?? {};
   const read = new FileState();
@@ -289,6 +290,11 @@ async function workerSystem(info: TeammateInfo, team: string) {
   return (environment: Parameters<typeof systemPrompt>[0]) => systemPrompt({ ...environment, gitBranch: info.branch }, role, "");
 }
 
+/** None in a team of an earlier version. */
+function portsOfMember({ ports }: TeammateInfo): NodeJS.ProcessEnv {
+  return ports ? portVariables(ports) : {};
+}
+
 type AtClaim = { head: string; spent: Spent };
 
 /** Commits the work, runs the task's check, and says which commit holds it. */
@@ -301,7 +307,7 @@ async function completion(
   signal: AbortSignal,
 ): Promise<Completion> {
   if (task.check) {
-    const { ok, output } = await runGate({ command: task.check, worktree: info.worktreePath }, signal);
+    const { ok, output } = await runGate({ command: task.check, worktree: info.worktreePath, env: portsOfMember(info) }, signal);
     if (!ok) return { ok: false, reason: `its check "${task.check}" failed:\n${output.slice(-4_000)}` };
   }
   await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });

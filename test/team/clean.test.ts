@@ -9,8 +9,8 @@ import { type Ground, git, mergeAll, read, teamGround, write } from "./converge/
 
 const RESCUED = "refs/roocode/rescue/auth/alice";
 
-function clean({ bus, repo, worktrees, lock }: Ground, force = false): Promise<Cleaned> {
-  return cleanTeam({ bus, primary: repo, checkout: repo, worktrees, worktreeLock: lock, force });
+function clean({ bus, repo, worktrees, lock, needs }: Ground, force = false): Promise<Cleaned> {
+  return cleanTeam({ bus, primary: repo, checkout: repo, worktrees, worktreeLock: lock, needs, force });
 }
 
 function has(ground: Ground, ref: string): boolean {

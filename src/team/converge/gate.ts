@@ -5,17 +5,17 @@ import { ownProgram } from "../../platform/own-programs.ts";
 import { stopTree } from "../../platform/process-tree.ts";
 
 export type GateResult = { ok: boolean; output: string };
-export type GateRequest = { command: string; worktree: string; timeoutMs?: number };
+export type GateRequest = { command: string; worktree: string; timeoutMs?: number; env?: NodeJS.ProcessEnv };
 
 const TIMEOUT_MS = 10 * 60_000;
 const TAIL = 8_000;
 const DRAIN_MS = 500;
 
 /** Runs the team's check in the integration worktree. Whatever it started is gone when this resolves. */
-export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS }: GateRequest, signal: AbortSignal): Promise<GateResult> {
+export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS, env = {} }: GateRequest, signal: AbortSignal): Promise<GateResult> {
   const child = spawn(ownProgram("bash", process.env), ["--noprofile", "--norc", "-c", command], {
     cwd: worktree,
-    env: checkEnvironment(process.env),
+    env: { ...checkEnvironment(process.env), ...env },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
