@@ -14,7 +14,7 @@ import { LEAD, type MemberStatus, type TeamConfig, type TeammateInfo, type TeamS
 import { AgentPresence } from "../team/agent-presence.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import type { FileBus } from "../team/bus/file/open.ts";
-import { namesIn } from "../team/bus/file/revisions.ts";
+import { unreadWork } from "../team/bus/file/unread-work.ts";
 import type { ConvergeReport } from "../team/converge/report.ts";
 import { DeathWatch } from "../team/death-watch.ts";
 import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
@@ -328,7 +328,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         deaths,
         merge: team.merge !== false,
         hasHelpers: () => agents.running.length > 0,
-        unreadOf: async (name) => (await namesIn(teamLayout(teamFolder).inbox(name, "new"))).length,
+        unreadOf: (name) => unreadWork(teamLayout(teamFolder).inbox(name, "new")),
         converge: (convergeSignal) => runConverge(undefined, convergeSignal),
         report: () => report,
         onEvent: (event) => {

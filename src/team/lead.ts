@@ -14,7 +14,7 @@ export type LeadOptions = {
   merge: boolean;
   /** A sub-agent of the lead's own works in the background: its end wakes the lead. */
   hasHelpers?: () => boolean;
-  /** Messages that lie unread in a member's box. */
+  /** Messages in a member's box that it has not read and that will wake it. */
   unreadOf: (name: string) => Promise<number>;
   /** The system's own call, when the model does not make it. */
   converge: (signal: AbortSignal) => Promise<ConvergeReport>;

@@ -25,6 +25,8 @@ export function teamLayout(folder: string) {
     /** Texts too long for a message. */
     artifacts: join(folder, "artifacts"),
     boot: join(folder, "boot"),
+    /** One file for each pair of members and file that they both change, once that was told. */
+    overlaps: join(folder, "overlaps"),
     log: join(folder, "log.jsonl"),
     audit: join(folder, "audit.jsonl"),
   };
