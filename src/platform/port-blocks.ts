@@ -32,7 +32,9 @@ function firstFree(taken: readonly Taken[], { from, size }: PortRange): PortBloc
   for (let first = from; first + size - 1 <= LAST_PORT; first += size) {
     if (!taken.some((one) => first < one.first + one.size && one.first < first + size)) return { first, size };
   }
-  throw new UserError(`There are no ${size} free ports from ${from} on: ${taken.length} worktrees have them. Tidy away teams, or set team.worktree.ports.`);
+  throw new UserError(
+    `There are no ${size} free ports from ${from} on: ${taken.length} worktrees have them. Tidy away teams, or set team.worktree.ports.`,
+  );
 }
 
 async function readTaken(record: string): Promise<Taken[]> {

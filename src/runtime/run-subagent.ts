@@ -159,7 +159,10 @@ async function requestOf(
     memoryScope: rules.memory,
     ...(worktree ? {} : { checkpointsOf: host.checkpoints }),
     askHuman: host.askHuman?.(() => opened().permissions),
-    shellEnv: { ...host.shellEnv, ...(worktree ? { ...(await identity(worktree.path)), ...(await worktreeVariables(host.surroundings, worktree)) } : {}) },
+    shellEnv: {
+      ...host.shellEnv,
+      ...(worktree ? { ...(await identity(worktree.path)), ...(await worktreeVariables(host.surroundings, worktree)) } : {}),
+    },
     onNotice: host.onNote,
     onProblem: host.onNote,
     scope: scopeOf(record, host, () => given?.skills.scope.allowLists() ?? []),
@@ -200,7 +203,11 @@ export function childMode(
 }
 
 /** Settings, rules and trust are the caller's; a worktree is another place to work in. */
-async function surroundingsOf({ worktree }: SubagentRecord, { surroundings, onNote }: AgentsHost, signal: AbortSignal): Promise<Surroundings> {
+async function surroundingsOf(
+  { worktree }: SubagentRecord,
+  { surroundings, onNote }: AgentsHost,
+  signal: AbortSignal,
+): Promise<Surroundings> {
   // Which model it has stands in its record.
   const flags = { ...surroundings.flags, model: undefined };
   if (!worktree) return { ...surroundings, flags };

@@ -20,7 +20,15 @@ import { worktreeNeeds } from "./worktree-needs.ts";
 
 /** A fault; `fix` mends it and says what it did. Without one a person must decide, and `mend` tells how. */
 type Finding = { check: Check; fix?: () => Promise<string> };
-type Ground = { surroundings: Surroundings; folder: string; bus: FileBus; team: TeamConfig; primary: string; isLed: boolean; needs: WorktreeNeeds };
+type Ground = {
+  surroundings: Surroundings;
+  folder: string;
+  bus: FileBus;
+  team: TeamConfig;
+  primary: string;
+  isLed: boolean;
+  needs: WorktreeNeeds;
+};
 
 /** What is wrong with a team's state on disk; with `fix`, what can be mended without losing anything is. */
 export async function examineTeam(surroundings: Surroundings, folder: string, fix: boolean): Promise<Check[]> {

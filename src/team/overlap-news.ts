@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno } from "../platform/files.ts";
-import { LEAD, type TeamBus, type TeammateInfo, type TeamMessage } from "../protocol/team.ts";
+import { LEAD, type TeamBus, type TeamMessage, type TeammateInfo } from "../protocol/team.ts";
 import { filesOf, filesOfMembers, type Overlap, overlapLines, overlapsOf } from "./foresight.ts";
 
 type StatusUpdate = Extract<TeamMessage, { summary: string }>;

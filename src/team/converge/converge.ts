@@ -82,14 +82,21 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
   }
 
   const { integrationPath: path, worktreeLock, needs, onNote, onWorktree } = options;
-  const opened = await openIntegration({ primary, path, start, worktreeLock, needs, onNote, onWorktree, signal }).catch((error: unknown) => {
-    // The setup command, or a full disk: nothing was merged, and what there is to merge stays where it is.
-    if (error instanceof UserError || error instanceof GitError) return `there is no worktree to merge in: ${error.message}`;
-    throw error;
-  });
+  const opened = await openIntegration({ primary, path, start, worktreeLock, needs, onNote, onWorktree, signal }).catch(
+    (error: unknown) => {
+      // The setup command, or a full disk: nothing was merged, and what there is to merge stays where it is.
+      if (error instanceof UserError || error instanceof GitError) return `there is no worktree to merge in: ${error.message}`;
+      throw error;
+    },
+  );
   if (typeof opened === "string") {
     const unmerged = sorted.candidates.map(({ name, branch }): UnmergedMember => ({ name, branch, kind: "left", reason: opened }));
-    return makeReport({ ...facts, merged: sorted.landed, unmerged: [...sorted.left, ...unmerged], hasLandedBefore: sorted.landed.length > 0 });
+    return makeReport({
+      ...facts,
+      merged: sorted.landed,
+      unmerged: [...sorted.left, ...unmerged],
+      hasLandedBefore: sorted.landed.length > 0,
+    });
   }
   const integration = opened;
   const guard = new Guard({
@@ -129,7 +136,10 @@ async function integrate(
   }
   const tasks = await bus.tasks.list();
   const prompt = integratorPrompt({ team, start: integration.start, worktree: integration.path, branches, pairs, tasks, before, guidance });
-  const end = await runIntegrator({ prompt, worktree: integration.path, env: integration.env, grants: integratorGrants(branches), guard: guard.wrap }, signal);
+  const end = await runIntegrator(
+    { prompt, worktree: integration.path, env: integration.env, grants: integratorGrants(branches), guard: guard.wrap },
+    signal,
+  );
   // What a command in the background did, or a merge that was left unfinished.
   if (!signal.aborted) await guard.look();
   await integration.reset();

@@ -12,7 +12,10 @@ const TAIL = 8_000;
 const DRAIN_MS = 500;
 
 /** Runs the team's check in the integration worktree. Whatever it started is gone when this resolves. */
-export async function runGate({ command, worktree, timeoutMs = TIMEOUT_MS, env = {} }: GateRequest, signal: AbortSignal): Promise<GateResult> {
+export async function runGate(
+  { command, worktree, timeoutMs = TIMEOUT_MS, env = {} }: GateRequest,
+  signal: AbortSignal,
+): Promise<GateResult> {
   const child = spawn(ownProgram("bash", process.env), ["--noprofile", "--norc", "-c", command], {
     cwd: worktree,
     env: { ...checkEnvironment(process.env), ...env },

@@ -401,7 +401,12 @@ test("W11: blanks and other scripts in the path change nothing", async () => {
 
 test("the integration worktree is set up, and its check finds ports of its own", async () => {
   const check = 'test -f ready && test "$ROOCODE_PORT" = 20000';
-  await using ground = await teamGround({ members: ["alice"], check, commands: { setup: "touch ready" }, files: { ".gitignore": "ready\n" } });
+  await using ground = await teamGround({
+    members: ["alice"],
+    check,
+    commands: { setup: "touch ready" },
+    files: { ".gitignore": "ready\n" },
+  });
   ground.commit("alice", { "a.txt": "a\n" });
   const report = await ground.converge(mergeAll(ground, "alice"));
   expect(report, report.text).toMatchObject({ exitCode: 0, gate: { ok: true } });

@@ -52,7 +52,13 @@ export type Ground = AsyncDisposable & {
   notes: string[];
 };
 
-type GroundOptions = { files?: Record<string, string | Buffer>; check?: string; members: string[]; folder?: string; commands?: Pick<WorktreeNeeds, "setup" | "teardown"> };
+type GroundOptions = {
+  files?: Record<string, string | Buffer>;
+  check?: string;
+  members: string[];
+  folder?: string;
+  commands?: Pick<WorktreeNeeds, "setup" | "teardown">;
+};
 
 /** A repository of a user's on branch main, and a worktree with a branch for each member. */
 export async function teamGround({
@@ -75,7 +81,11 @@ export async function teamGround({
   const worktrees = join(temp.path, "data", "worktrees", "auth");
   const lock = join(temp.path, "data", "worktrees.lock");
   const includeFile = join(repo, ".roocode", "worktree-include");
-  const needs: WorktreeNeeds = { includeFile, ...commands, ports: { from: 20_000, size: 10, record: join(temp.path, "data", "ports.json") } };
+  const needs: WorktreeNeeds = {
+    includeFile,
+    ...commands,
+    ports: { from: 20_000, size: 10, record: join(temp.path, "data", "ports.json") },
+  };
   const worktreeOf = (name: string) => join(worktrees, name);
   const branchOf = (name: string) => memberBranch("auth", name);
   for (const name of members) {
