@@ -41,6 +41,7 @@ export type Ground = AsyncDisposable & {
   integration: string;
   worktrees: string;
   bus: TeamBus;
+  busOf: (name: string) => TeamBus;
   steps: TeamStep[];
   worktreeOf: (name: string) => string;
   branchOf: (name: string) => string;
@@ -103,6 +104,7 @@ export async function teamGround({
     integration,
     worktrees,
     bus,
+    busOf: (name) => team.open({ name, epoch: 1 }),
     steps,
     worktreeOf,
     branchOf,
