@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { mayUseInProcess } from "../engine/subagents/filter-tools.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { commitAll, identity } from "../platform/commit.ts";
+import { commitAll, identity, notCommittable } from "../platform/commit.ts";
 import { gitText } from "../platform/git.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
@@ -340,6 +340,8 @@ async function completion(
     const { ok, output } = await runGate({ command: task.check, worktree: info.worktreePath, env: portsOfMember(info) }, signal);
     if (!ok) return { ok: false, reason: `its check "${task.check}" failed:\n${output.slice(-4_000)}` };
   }
+  const held = await notCommittable(info.worktreePath);
+  if (held !== undefined) return { ok: false, reason: held };
   await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });
   const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
   const before = atClaim?.head ?? info.baseCommit;

@@ -75,7 +75,10 @@ async function cleanMember(
   const isHeadSaved = head === undefined || (await isIn(primary, head, `refs/heads/${baseBranch}`)) || (await isIn(primary, head, tip));
   const nested = unsaved.find((path) => path.endsWith("/"));
   if (nested !== undefined)
-    return { isKept: true, text: `kept, since ${nested} in ${worktreePath} is a repository of its own. Move it away first.` };
+    return {
+      isKept: true,
+      text: `kept, since ${nested} in ${worktreePath} is a repository of its own with work that nothing else has. Push or move that away first.`,
+    };
   const rescued = unsaved.length > 0 ? await rescueWorktree(worktreePath, ref, unsaved) : undefined;
   const reasons = [
     ...(unsaved.length > 0 ? [`its worktree holds what is in no commit (${few(unsaved)})`] : []),

@@ -1,5 +1,7 @@
 import { exists } from "../platform/files.ts";
+import { lfsNote } from "../platform/lfs.ts";
 import { type PortRange, takePorts } from "../platform/port-blocks.ts";
+import { fillSubmodules } from "../platform/submodules.ts";
 import { furnishWorktree, removeWorktree } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PortBlock } from "../protocol/team.ts";
@@ -29,10 +31,15 @@ export function portVariables({ first, size }: PortBlock): { ROOCODE_PORT: strin
   return { ROOCODE_PORT: String(first), ROOCODE_PORT_COUNT: String(size) };
 }
 
-/** Files, ports, then the setup command. Throws a UserError with the command's end when it fails; the worktree is the caller's to remove. */
+/** Files, submodules, ports, then the setup command. Throws a UserError with the command's end when it fails; the worktree is the caller's to remove. */
 export async function equipWorktree(place: Place, signal: AbortSignal): Promise<{ ports: PortBlock; notes: string[] }> {
   const { primary, path, needs } = place;
-  const notes = await furnishWorktree(primary, path, needs.includeFile);
+  const lfs = await lfsNote(path);
+  const notes = [
+    ...(await furnishWorktree(primary, path, needs.includeFile)),
+    ...(await fillSubmodules(primary, path)),
+    ...(lfs === undefined ? [] : [lfs]),
+  ];
   const ports = await portsOf(place);
   if (needs.setup !== undefined) {
     const problem = await runOwn(place, needs.setup, ports, needs.setupTimeoutMs ?? SETUP_MS, signal);
