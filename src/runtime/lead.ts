@@ -135,7 +135,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     });
     const { name: teammate, branch, worktreePath: worktree } = info;
     await fire({ event: "teammate_spawned", teammate, branch, worktree }, callSignal);
-    return `${info.name} is ready (${info.backendType}${info.permissionMode === request.mode ? "" : `, mode ${info.permissionMode}`}), in its worktree on branch ${info.branch}.`;
+    return `${info.name} is ready (${info.backendType}, mode ${info.permissionMode}), in its worktree on branch ${info.branch}.`;
   };
 
   const { askHuman } = screen;

@@ -13,6 +13,7 @@ import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
 import { spentText } from "./cost-text.ts";
 import { INTEGRATOR, integratorsSpent, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
+import { leftBranches } from "./left-branches.ts";
 import { openHooks } from "./open-hooks.ts";
 import { Spending } from "./spending.ts";
 import type { WorkerScreen } from "./start-worker.ts";
@@ -165,12 +166,14 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
     if (forced.length > 0) screen.note(`Had to end: ${forced.join(", ")}; their work is in their worktrees.`);
     const tasks = await bus.tasks.list();
-    const described = describeEnd(ended, await bus.roster.read(), tasks);
+    const now = await bus.roster.read();
+    const described = describeEnd(ended, now, tasks);
     const detail = described.text.split("\n", 1)[0] ?? "";
     await bus.presence.beat({ name: LEAD, status: "stopped", at: new Date().toISOString(), detail });
     const spent = totalSpent(await bus.presence.list());
     const took = spent.usage.output === 0 ? "" : `\nThe team took ${spentText(spent)}.`;
-    const outcome = { ...described, spent, folder, text: `${described.text}${took}` };
+    const left = team.merge === false ? await leftBranches(now) : "";
+    const outcome = { ...described, spent, folder, text: `${described.text}${left === "" ? "" : `\n${left}`}${took}` };
     const keeps = outcome.exitCode !== 0 || team.merge === false;
     if (keeps) {
       // A team that never had a member leaves nothing that could be gone on with.

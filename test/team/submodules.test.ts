@@ -78,26 +78,19 @@ test("a recorded commit that the primary checkout's copy lacks leaves the submod
   expect(git(ground.worktreeOf("alice"), "status", "--porcelain")).toBe("");
 });
 
-test.each([
-  ["an edit", (sub: string) => write(sub, { "lib.txt": "edited\n" }), "vendor/lib/"],
-  ["a new file of a submodule's submodule", (sub: string) => write(sub, { "deep/new.txt": "new\n" }), "vendor/lib/deep/"],
-  [
-    "a commit",
-    (sub: string) => {
-      write(sub, { "lib.txt": "committed\n" });
-      git(sub, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--all", "--message=own");
-    },
-    "vendor/lib/",
-  ],
-])("%s in a submodule keeps the worktree, by force too", async (_what, work, named) => {
+test("an edit, a new file and a commit in a submodule each keep their worktree, by force too", async () => {
   await using ground = await groundWithSubmodules();
-  await enter(ground, "alice");
-  const sub = join(ground.worktreeOf("alice"), "vendor/lib");
-  work(sub);
+  for (const name of ["alice", "bob", "carol"]) await enter(ground, name);
+  const submodule = (name: string) => join(ground.worktreeOf(name), "vendor/lib");
+  write(submodule("alice"), { "lib.txt": "edited\n" });
+  write(submodule("bob"), { "deep/new.txt": "new\n" });
+  write(submodule("carol"), { "lib.txt": "committed\n" });
+  git(submodule("carol"), "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--all", "--message=own");
   for (const force of [false, true]) {
     const cleaned = await clean(ground, force);
-    expect(cleaned).toMatchObject({ removed: [], kept: ["alice"] });
-    expect(cleaned.text).toContain(`${named} in ${ground.worktreeOf("alice")}`);
+    expect(cleaned).toMatchObject({ removed: [], kept: ["alice", "bob", "carol"] });
+    for (const [name, path] of Object.entries({ alice: "vendor/lib/", bob: "vendor/lib/deep/", carol: "vendor/lib/" }))
+      expect(cleaned.text).toContain(`${name}: kept, since ${path} in ${ground.worktreeOf(name)}`);
   }
-  expect(existsSync(join(sub, "lib.txt"))).toBe(true);
+  expect(read(submodule("carol"), "lib.txt")).toBe("committed\n");
 });
