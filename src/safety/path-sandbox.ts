@@ -283,7 +283,7 @@ function othersReason(given: string, resolved: string, ground: Ground): string |
   const inPrimary = below(resolved, primaryCheckout, ground);
   const inOther = depth === undefined ? undefined : below(resolved, worktreesRoot, ground)?.slice(depth);
   const own = join(ground.root, ...(inOther ?? inPrimary ?? []));
-  return `"${given}" belongs to the primary checkout or to another teammate, and is not yours to use; in your own worktree it is "${own}"`;
+  return `"${given}" belongs to the primary checkout or to another teammate; in your own worktree it is "${own}"`;
 }
 
 /** The primary checkout or another's worktree, seen from a teammate. */
