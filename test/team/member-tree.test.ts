@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { TeammateInfo } from "../../src/protocol/team.ts";
 import { type MemberGround, makeMemberTree, memberTree, restoreMember } from "../../src/team/member-tree.ts";
+import { equipWorktree } from "../../src/team/worktree-needs.ts";
 import { sampleMember } from "./bus/sample-team.ts";
 import { type Ground, git, read, teamGround, write } from "./converge/team-ground.ts";
 
@@ -150,4 +151,19 @@ test("a worktree hook that fails takes the fresh worktree away again", async () 
   await ground.bus.roster.update((team) => ({ ...team, members: [info] }));
   await expect(makeMemberTree(info, at, never)).rejects.toThrow("a hook");
   expect([await names(ground), branches(ground), worktrees(ground)]).toEqual([[], ["main"], 1]);
+});
+
+test("W10: named ignored files are copied once and never over what is there; without the list a .env gets one line of a hint", async () => {
+  await using ground = await teamGround({ members: [], files: { "f.txt": "1\n", ".gitignore": ".env*\n" } });
+  write(ground.repo, { ".env": "KEY=1\n", "pkg/a/.env.local": "KEY=2\n" });
+  await spawnTree(ground);
+  expect(ground.notes.filter((note) => note.includes("worktree-include"))).toHaveLength(1);
+  write(ground.repo, { ".roocode/worktree-include": ".env\n**/.env.local\n" });
+  const bob = await spawnTree(ground, "bob");
+  expect([read(bob.worktreePath, ".env"), read(bob.worktreePath, "pkg/a/.env.local")]).toEqual(["KEY=1\n", "KEY=2\n"]);
+  expect(ground.notes.filter((note) => note.includes("worktree-include"))).toHaveLength(1);
+  write(bob.worktreePath, { ".env": "KEY=own\n" });
+  await equipWorktree({ primary: ground.repo, path: bob.worktreePath, needs: ground.needs }, never);
+  expect(read(bob.worktreePath, ".env")).toBe("KEY=own\n");
+  expect(git(bob.worktreePath, "status", "--porcelain")).toBe("");
 });
