@@ -20,11 +20,10 @@ export type WorktreeRequest = {
 export async function addWorktree({ primary, path, branch, commit, lockPath }: WorktreeRequest): Promise<void> {
   await withLock(lockPath, async () => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // What somebody removed by hand is still in git's list, and the place would count as taken.
-    await git(primary, ["worktree", "prune"]);
     const isNew = branch !== undefined && !(await hasBranch(primary, branch));
     const wasThere = await exists(path);
-    const args = ["worktree", "add", ...(branch === undefined ? ["--detach"] : ["--no-track", "-b", branch]), path, commit];
+    // Forced, for what somebody removed by hand is still in git's list, and the place would count as taken.
+    const args = ["worktree", "add", "--force", ...(branch === undefined ? ["--detach"] : ["--no-track", "-b", branch]), path, commit];
     const result = await git(primary, args);
     if (result.exitCode === 0) return;
     if (!wasThere) await rm(path, { recursive: true, force: true });

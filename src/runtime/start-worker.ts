@@ -21,13 +21,12 @@ import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
 import { LeadAnswers } from "../team/lead-answers.ts";
 import { commandMark } from "../team/left-commands.ts";
 import { MailReader } from "../team/mail-reader.ts";
-import { OverlapNews } from "../team/overlap-news.ts";
+import type { OverlapNews } from "../team/overlap-news.ts";
 import { permissionRelay } from "../team/permission-relay.ts";
 import { onRejectedMail } from "../team/rejected-mail.ts";
 import { TeamLog } from "../team/team-log.ts";
 import type { Completion } from "../team/tools/task-update.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
-import { portVariables } from "../team/worktree-needs.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { FileState } from "../tools/file-state.ts";
 import { firstInput } from "./agent-memory.ts";
@@ -93,17 +92,23 @@ export async function startWorker(
   // A check that runs when the member is asked to stop ends with it.
   const stopping = new AbortController();
   const atClaim = new Map<string, AtClaim>();
-  const overlaps = new OverlapNews({
-    bus,
-    folder: teamLayout(boot.teamFolder).overlaps,
-    self: info,
-    onSent: (to, { type: kind, summary }) => log.add(self, { type: "message", from: self, to, summary, kind }),
-  });
+  let overlaps: Promise<OverlapNews> | undefined;
   const meetings: string[] = [];
   const foresee = async () => {
-    const text = await overlaps.look().catch((error: unknown) => {
-      screen.note(`Who changes what could not be seen: ${error instanceof Error ? error.message : String(error)}`);
-    });
+    overlaps ??= import("../team/overlap-news.ts").then(
+      (loaded) =>
+        new loaded.OverlapNews({
+          bus,
+          folder: teamLayout(boot.teamFolder).overlaps,
+          self: info,
+          onSent: (to, { type: kind, summary }) => log.add(self, { type: "message", from: self, to, summary, kind }),
+        }),
+    );
+    const text = await overlaps
+      .then((news) => news.look())
+      .catch((error: unknown) => {
+        screen.note(`Who changes what could not be seen: ${error instanceof Error ? error.message : String(error)}`);
+      });
     if (text !== undefined) meetings.push(`<system-reminder>\n${text}\n</system-reminder>`);
   };
   const beforeComplete = async (task: TeamTask) => {
@@ -148,7 +153,7 @@ export async function startWorker(
     ...(plan ? { planFile: plan.file, awaitsApproval: () => plan.isPlanning } : {}),
     ...skills.scope,
   };
-  const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info), ...portsOfMember(info) };
+  const shellEnv = { ...(await identity(info.worktreePath)), ...commandMark(info) };
   const askHuman = boot.headless ? undefined : relayed;
   const toolSettings = surroundings.settings.tools ?? {};
   const read = new FileState();
@@ -320,11 +325,6 @@ function isCommit(event: AgentEvent): boolean {
   );
 }
 
-/** None in a team of an earlier version. */
-function portsOfMember({ ports }: TeammateInfo): NodeJS.ProcessEnv {
-  return ports ? portVariables(ports) : {};
-}
-
 type AtClaim = { head: string; spent: Spent };
 
 /** Commits the work, runs the task's check, and says which commit holds it. */
@@ -337,7 +337,7 @@ async function completion(
   signal: AbortSignal,
 ): Promise<Completion> {
   if (task.check) {
-    const { ok, output } = await runGate({ command: task.check, worktree: info.worktreePath, env: portsOfMember(info) }, signal);
+    const { ok, output } = await runGate({ command: task.check, worktree: info.worktreePath, env: commandMark(info) }, signal);
     if (!ok) return { ok: false, reason: `its check "${task.check}" failed:\n${output.slice(-4_000)}` };
   }
   const held = await notCommittable(info.worktreePath);

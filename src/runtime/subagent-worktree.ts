@@ -4,8 +4,9 @@ import { exists } from "../platform/files.ts";
 import { git, gitText } from "../platform/git.ts";
 import { addWorktree, restoreWorktree } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
+import { commandMark } from "../team/left-commands.ts";
 import { unsavedIn } from "../team/rescue.ts";
-import { dismantleWorktree, equipWorktree, type Place, portsOf, portVariables } from "../team/worktree-needs.ts";
+import type { Place } from "../team/worktree-needs.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { worktreeLock } from "./worktree-lock.ts";
 import { worktreeNeeds } from "./worktree-needs.ts";
@@ -42,7 +43,8 @@ export async function bringBack(surroundings: Surroundings, worktree: SubagentWo
 
 /** For the environment of its commands. */
 export async function worktreeVariables(surroundings: Surroundings, { path }: SubagentWorktree): Promise<NodeJS.ProcessEnv> {
-  return portVariables(await portsOf(await placeOf(surroundings, path)));
+  const { portsOf } = await equipment();
+  return commandMark({ worktreePath: path, ports: await portsOf(await placeOf(surroundings, path)) });
 }
 
 /**
@@ -68,6 +70,7 @@ export async function leaveWorktree(
   const lines = tip === base ? [] : await changesText(path, worktree);
   if (unsaved.length > 0)
     return [...lines, `Its worktree ${path} stays: no commit holds ${unsaved.slice(0, 5).join(", ")}${unsaved.length > 5 ? ", …" : ""}`];
+  const { dismantleWorktree } = await equipment();
   const notes = await dismantleWorktree(await placeOf(surroundings, path), worktreeLock(surroundings, projectRoot));
   if (tip !== base) return [...lines, ...notes];
   await git(projectRoot, ["branch", "-D", branch]);
@@ -97,6 +100,7 @@ async function add(surroundings: Surroundings, { path, branch, base }: SubagentW
 }
 
 async function equip(surroundings: Surroundings, path: string, { onNote, signal }: Making): Promise<void> {
+  const { equipWorktree, dismantleWorktree } = await equipment();
   const place = await placeOf(surroundings, path);
   try {
     for (const note of (await equipWorktree(place, signal)).notes) onNote(note);
@@ -104,6 +108,11 @@ async function equip(surroundings: Surroundings, path: string, { onNote, signal 
     for (const note of await dismantleWorktree(place, worktreeLock(surroundings, surroundings.projectRoot))) onNote(note);
     throw error;
   }
+}
+
+/** Most sessions have no worktree of their own. */
+function equipment() {
+  return import("../team/worktree-needs.ts");
 }
 
 async function placeOf(surroundings: Surroundings, path: string): Promise<Place> {

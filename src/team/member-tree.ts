@@ -65,6 +65,7 @@ export async function restoreMember(known: TeammateInfo, ground: MemberGround, s
 }
 
 async function equipMember(info: TeammateInfo, ground: MemberGround, signal: AbortSignal): Promise<void> {
+  if (ground.needs.setup !== undefined) ground.onNote(`${info.name}: its worktree is set up: ${ground.needs.setup}`);
   const { ports, notes } = await equipWorktree(placeOf(info, ground), signal);
   for (const note of notes) ground.onNote(`${info.name}: ${note}`);
   await ground.bus.roster.update((now) => withMember(now, info.name, { ports }));

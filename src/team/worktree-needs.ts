@@ -26,11 +26,6 @@ const SETUP_MS = 10 * 60_000;
 const TEARDOWN_MS = 60_000;
 const LAST_LINES = 20;
 
-/** For the commands of a worktree's member and for its checks, so that two servers of two members do not meet. */
-export function portVariables({ first, size }: PortBlock): { ROOCODE_PORT: string; ROOCODE_PORT_COUNT: string } {
-  return { ROOCODE_PORT: String(first), ROOCODE_PORT_COUNT: String(size) };
-}
-
 /** Files, submodules, ports, then the setup command. Throws a UserError with the command's end when it fails; the worktree is the caller's to remove. */
 export async function equipWorktree(place: Place, signal: AbortSignal): Promise<{ ports: PortBlock; notes: string[] }> {
   const { primary, path, needs } = place;
@@ -83,7 +78,7 @@ async function runOwn(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const env = { ...portVariables(ports), ...commandMark({ worktreePath: path }), ROOCODE_PRIMARY: primary };
+  const env = { ...commandMark({ worktreePath: path, ports }), ROOCODE_PRIMARY: primary };
   const { ok, output } = await runGate({ command, worktree: path, timeoutMs, env }, signal);
   return ok ? undefined : output.split("\n").slice(-LAST_LINES).join("\n");
 }

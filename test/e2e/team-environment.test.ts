@@ -186,3 +186,21 @@ test(
   },
   LONG,
 );
+
+test("a sub-agent with a worktree of its own gets setup, ports and teardown like a teammate", async () => {
+  await using home = await testHome({ "f.txt": "one\n", ".gitignore": "said.txt\n" });
+  await mkdir(home.data, { recursive: true });
+  const commands = { setup: 'echo "set up on $ROOCODE_PORT" > said.txt', teardown: 'echo "$ROOCODE_PORT" > "$HOME/torn"' };
+  await writeFile(join(home.data, "config.yaml"), JSON.stringify({ team: { worktree: commands } }));
+  const isSub = (conversation: Conversation) => conversation.steps.some((step) => step.type === "words" && step.text.includes("Look."));
+  const agent = call("Agent", { description: "look", prompt: "Look.", subagent_type: "general-purpose", isolation: "worktree" });
+  await using model = await fakeModel((conversation) =>
+    isSub(conversation)
+      ? inOrder(bash("cat said.txt; printenv ROOCODE_PORT; rm said.txt"), { text: "Seen." })(conversation)
+      : inOrder(agent, { text: "Done." })(conversation),
+  );
+  const run = await home.roocode(["-p", "x", "--permission-mode", "bypassPermissions"], { env: model.env("anthropic") });
+  expect(run.code, run.stderr).toBe(0);
+  expect(resultsOf(model, isSub)[0]).toContain("set up on 20000\n20000");
+  expect(await readFile(join(home.home, "torn"), "utf8")).toBe("20000\n");
+});

@@ -3,7 +3,8 @@ import { exists } from "../../platform/files.ts";
 import { git, gitText } from "../../platform/git.ts";
 import { addWorktree, furnishWorktree } from "../../platform/worktree.ts";
 import type { PortBlock } from "../../protocol/team.ts";
-import { dismantleWorktree, equipWorktree, portsOf, portVariables, type WorktreeNeeds } from "../worktree-needs.ts";
+import { commandMark } from "../left-commands.ts";
+import { dismantleWorktree, equipWorktree, portsOf, type WorktreeNeeds } from "../worktree-needs.ts";
 
 /** Belongs to the worktree alone and goes with it: the last commit that passed all looks. */
 const ACCEPTED = "refs/worktree/roocode-accepted";
@@ -26,7 +27,7 @@ export class Integration {
   readonly path: string;
   /** The tip of the user's branch that all is built on. */
   readonly start: string;
-  /** Its ports, in the environment of what runs there. */
+  /** In the environment of what runs there. */
   readonly env: NodeJS.ProcessEnv;
   #accepted: string;
   readonly #furnish: () => Promise<unknown>;
@@ -34,7 +35,7 @@ export class Integration {
   constructor({ path, start, accepted, ports }: IntegrationState, furnish: () => Promise<unknown>) {
     this.path = path;
     this.start = start;
-    this.env = portVariables(ports);
+    this.env = commandMark({ worktreePath: path, ports });
     this.#accepted = accepted;
     this.#furnish = furnish;
   }
