@@ -1,4 +1,5 @@
-import { git, gitText } from "./git.ts";
+import { GitError, git, gitText } from "./git.ts";
+import { wholeLfsFiles } from "./lfs.ts";
 
 export type CommitRequest = { subject: string; trailers?: Readonly<Record<string, string>> };
 
@@ -6,19 +7,34 @@ const FALLBACK_NAME = "roocode";
 const FALLBACK_EMAIL = "roocode@localhost";
 
 /**
- * Commits all that is dirty in a worktree of ours: tracked and untracked, never ignored. Gives the commit's id, or undefined
+ * Commits all that is dirty in a worktree of ours: tracked and untracked, never ignored, and no file of Git LFS that would go in whole. Gives the commit's id, or undefined
  * when there was nothing. No hooks, no signing; the user's identity, else roocode's.
  */
 export async function commitAll(worktree: string, { subject, trailers = {} }: CommitRequest): Promise<string | undefined> {
-  const dirty = await gitText(worktree, ["status", "--porcelain", "--untracked-files=all"]);
-  if (dirty === "") return undefined;
-  await gitText(worktree, ["add", "--all", "--", ".", ":!node_modules"]);
+  const dirty = await dirtyPaths(worktree);
+  if (dirty.length === 0) return undefined;
+  const left = (await wholeLfsFiles(worktree, dirty)).map((path) => `:(top,exclude,literal)${path}`);
+  await gitText(worktree, ["add", "--all", "--", ".", ":!node_modules", ...left]);
   const staged = await git(worktree, ["diff", "--cached", "--quiet"]);
   if (staged.exitCode === 0) return undefined;
   const lines = Object.entries(trailers).map(([key, value]) => `${key}: ${value}`);
   const message = [subject.split("\n")[0]?.slice(0, 200) ?? "", ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
   await gitText(worktree, ["commit", "--no-verify", "--file=-"], { env: await identity(worktree), input: message });
   return gitText(worktree, ["rev-parse", "HEAD"]);
+}
+
+/** What a commit would leave in the worktree, with the reason; undefined when it would take all. */
+export async function notCommittable(worktree: string): Promise<string | undefined> {
+  const left = await wholeLfsFiles(worktree, await dirtyPaths(worktree));
+  if (left.length === 0) return undefined;
+  return `${left.join(", ")} ${left.length === 1 ? "belongs" : "belong"} in Git LFS, and git-lfs is not set up on this machine, so the change can't be committed. Take it back with git checkout, or tell the lead that git-lfs is needed.`;
+}
+
+async function dirtyPaths(worktree: string): Promise<string[]> {
+  const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"];
+  const result = await git(worktree, args);
+  if (result.exitCode !== 0) throw new GitError(args, result);
+  return result.stdout.split("\0").flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : []));
 }
 
 /** Environment for a commit: empty where the user has an identity, else roocode's. */

@@ -18,6 +18,7 @@ export function dataPaths(home: string, roocodeHome?: string) {
     teams: join(root, "teams"),
     doneTeams: join(root, "teams", ".done"),
     worktrees: join(root, "worktrees"),
+    ports: join(root, "ports.json"),
     team: (name: string) => join(root, "teams", name),
     project: (projectRoot: string) => join(root, "projects", folderName(projectRoot)),
     sessions: (projectRoot: string) => join(root, "projects", folderName(projectRoot), "sessions"),

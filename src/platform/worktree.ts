@@ -16,15 +16,17 @@ export type WorktreeRequest = {
   lockPath: string;
 };
 
-/** Creates a worktree with its branch, or leaves nothing: a failure takes folder and branch away again. */
+/** Creates a worktree with its branch, or leaves nothing: a failure takes away what it made of folder and branch, and nothing else. */
 export async function addWorktree({ primary, path, branch, commit, lockPath }: WorktreeRequest): Promise<void> {
   await withLock(lockPath, async () => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const isNew = branch !== undefined && !(await hasBranch(primary, branch));
-    const args = ["worktree", "add", ...(branch === undefined ? ["--detach"] : ["--no-track", "-b", branch]), path, commit];
+    const wasThere = await exists(path);
+    // Forced, for what somebody removed by hand is still in git's list, and the place would count as taken.
+    const args = ["worktree", "add", "--force", ...(branch === undefined ? ["--detach"] : ["--no-track", "-b", branch]), path, commit];
     const result = await git(primary, args);
     if (result.exitCode === 0) return;
-    await rm(path, { recursive: true, force: true });
+    if (!wasThere) await rm(path, { recursive: true, force: true });
     await git(primary, ["worktree", "prune"]);
     if (isNew && branch !== undefined) await git(primary, ["branch", "-D", branch]);
     throw new GitError(args, result);
@@ -86,6 +88,16 @@ export async function forgetLinkedModules(primary: string): Promise<void> {
   const excludeFile = await gitText(primary, ["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"]);
   const text = await readTextOrUndefined(excludeFile);
   if (text?.includes(EXCLUDED_LINK)) await writeFile(excludeFile, text.replaceAll(EXCLUDED_LINK, ""));
+}
+
+/** The name of a branch and a path that nobody has; both with a number behind them when either is taken. */
+export async function freeTree(primary: string, branch: string, path: string): Promise<{ branch: string; path: string }> {
+  for (let number = 1; ; number += 1) {
+    const ending = number === 1 ? "" : `-${number}`;
+    // A branch below that name is in its way too.
+    const refs = await gitText(primary, ["for-each-ref", "--count=1", "--format=%(refname)", `refs/heads/${branch}${ending}`]);
+    if (refs === "" && !(await exists(path + ending))) return { branch: branch + ending, path: path + ending };
+  }
 }
 
 async function hasBranch(primary: string, branch: string): Promise<boolean> {

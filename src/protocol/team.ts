@@ -11,6 +11,9 @@ export type PlanApprover = (typeof PLAN_APPROVERS)[number];
 /** pid and start time together name a process; `startedAt` is what `processStart(pid)` of platform/process.ts gives. */
 export type ProcessIdentity = { pid: number; startedAt: string };
 
+/** Ports that this worktree alone may use. */
+export type PortBlock = { first: number; size: number };
+
 export type TeammateInfo = {
   name: string;
   agentId: string;
@@ -19,6 +22,7 @@ export type TeammateInfo = {
   worktreePath: string;
   branch: string;
   baseCommit: string;
+  ports?: PortBlock;
   backendType: BackendKind;
   paneId?: string;
   process?: ProcessIdentity;

@@ -1,7 +1,9 @@
+import { notCommittable } from "../platform/commit.ts";
 import { gitText } from "../platform/git.ts";
 import { type Spent, spentSince } from "../protocol/model.ts";
 import type { TeammateInfo, TeamTask } from "../protocol/team.ts";
 import { runGate } from "../team/converge/gate.ts";
+import { commandMark } from "../team/left-commands.ts";
 import type { Completion } from "../team/tools/task-update.ts";
 import type { OpenedAgent } from "./open-agent.ts";
 
@@ -18,6 +20,8 @@ export async function completion(
 ): Promise<Completion> {
   const reason = task.check === undefined ? undefined : await check(task.check);
   if (reason !== undefined) return { ok: false, reason };
+  const held = await notCommittable(info.worktreePath);
+  if (held !== undefined) return { ok: false, reason: held };
   await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });
   const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
   const before = atClaim?.head ?? info.baseCommit;
@@ -43,6 +47,9 @@ export async function runTaskCheck(
     const decision = await agent?.permissions.authorize(request, signal);
     if (decision?.decision !== "allow") return `its check "${command}" may not run: ${decision?.reason ?? "the member is not open"}`;
   }
-  const { ok, output } = await runGate({ command, worktree: info.worktreePath, ...(isOwn ? {} : { contain: agent?.contain }) }, signal);
+  const { ok, output } = await runGate(
+    { command, worktree: info.worktreePath, env: commandMark(info), ...(isOwn ? {} : { contain: agent?.contain }) },
+    signal,
+  );
   return ok ? undefined : `its check "${command}" failed:\n${output.slice(-4_000)}`;
 }

@@ -84,6 +84,7 @@ async function settingsInForce(surroundings: Surroundings, files: SettingsFiles)
     for (const field of ["mode", "network"] as const)
       if (asked.sandbox?.[field] !== undefined && asked.sandbox[field] === surroundings.settings.sandbox?.[field])
         say(asked.sandbox[field], "sandbox", field);
+    if (asked.worktree && !found.has("team.worktree")) say(asked.worktree, "team", "worktree");
     if (asked.check !== undefined && !found.has("team.check")) say(asked.check, "team", "check");
   }
   const flag = (key: string, value: unknown, place: string) => {

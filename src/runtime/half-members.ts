@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { exists } from "../platform/files.ts";
 import { git } from "../platform/git.ts";
-import { removeWorktree } from "../platform/worktree.ts";
 import type { Roster, TeammateInfo } from "../protocol/team.ts";
+import { endLeftCommands } from "../team/left-commands.ts";
+import { dismantleWorktree, type WorktreeNeeds } from "../team/worktree-needs.ts";
 
-type Ground = { teamFolder: string; primary: string; worktreeLock: string };
+type Ground = { teamFolder: string; primary: string; worktreeLock: string; needs: WorktreeNeeds };
 
 /** Members whose lead was ended between roster entry and first report: nobody ever worked there. */
 export async function halfMembers(roster: Roster, ground: Ground): Promise<TeammateInfo[]> {
@@ -18,7 +19,10 @@ export async function dropHalfMembers(roster: Roster, ground: Ground): Promise<s
   const half = await halfMembers(roster, ground);
   if (half.length === 0) return [];
   for (const { branch, worktreePath } of half) {
-    await removeWorktree(ground.primary, worktreePath, ground.worktreeLock);
+    // A setup command may run still.
+    await endLeftCommands({ worktreePath });
+    // What its teardown command says is of no use to anyone: nobody worked there.
+    await dismantleWorktree({ primary: ground.primary, path: worktreePath, needs: ground.needs }, ground.worktreeLock);
     await git(ground.primary, ["branch", "-D", branch]);
   }
   const names = half.map((member) => member.name);

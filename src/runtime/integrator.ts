@@ -12,7 +12,6 @@ import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type TeamBus, type TeamStep } from "../protocol/team.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import type { IntegratorJob } from "../team/converge/converge.ts";
-import { commandMark } from "../team/left-commands.ts";
 import { sendMessageTool } from "../team/tools/send-message.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import { bashTool } from "../tools/builtin/bash.ts";
@@ -97,7 +96,7 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
     shellEnv: {
       ...(await identity(job.worktree)),
       ...(await neutralGitVariables(job.worktree)),
-      ...commandMark({ worktreePath: job.worktree }),
+      ...job.env,
     },
     isMerging: true,
     waits: teamLayout(teamFolder).waits,

@@ -1,18 +1,20 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { exists } from "../platform/files.ts";
 import { gitText } from "../platform/git.ts";
-import { dataPaths, projectPaths } from "../platform/paths.ts";
+import { dataPaths } from "../platform/paths.ts";
 import { isAlive } from "../platform/process.ts";
 import { findRepository } from "../platform/repository.ts";
-import { addWorktree, furnishWorktree, restoreWorktree } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { TeammateInfo } from "../protocol/team.ts";
 import type { Boot } from "../team/boot.ts";
 import { makeInbox, teamLayout } from "../team/bus/file/layout.ts";
 import { openFileBus, readTeam } from "../team/bus/file/open.ts";
-import { badMemberName, memberBranch } from "../team/member-name.ts";
+import { badMemberName } from "../team/member-name.ts";
+import { type MemberGround, makeMemberTree, memberTree, restoreMember } from "../team/member-tree.ts";
 import { teamFolder } from "./find-team.ts";
+import { readSurroundings } from "./surroundings.ts";
+import { worktreeLock } from "./worktree-lock.ts";
+import { worktreeNeeds } from "./worktree-needs.ts";
 
 const JOINED = "You joined this team by hand. Look at TaskList and take what is free; end your turn when there is nothing.";
 
@@ -34,11 +36,19 @@ export async function joinTeam(
   if (problem) throw new UserError(problem);
   const primary = findRepository(team.repoRoot)?.primary;
   if (primary === undefined) throw new UserError(`The team's repository ${team.repoRoot} is gone.`);
-  const lockPath = join(data.project(primary), "worktrees.lock");
-  const includeFile = projectPaths(primary).worktreeInclude;
+  const surroundings = await readSurroundings(primary, env, {});
   const permissionMode = team.lead?.permissionMode ?? "default";
 
   await using bus = await openFileBus({ teamFolder: folder, self: { name, epoch: (known?.epoch ?? 0) + 1 } });
+  const ground: MemberGround = {
+    bus,
+    primary,
+    worktrees: data.teamWorktrees(primary, team.name),
+    worktreeLock: worktreeLock(surroundings, primary),
+    needs: await worktreeNeeds(surroundings),
+    onNote: (text) => void process.stderr.write(`${text}\n`),
+  };
+  const tree = known ? { path: known.worktreePath, branch: known.branch } : await memberTree(name, team.name, ground);
   const info: TeammateInfo = known
     ? withoutProcess({ ...known, epoch: known.epoch + 1, backendType: "process" })
     : {
@@ -46,8 +56,8 @@ export async function joinTeam(
         agentId: `${name}@${team.name}`,
         agentType: "worker",
         ...(model ? { model } : {}),
-        worktreePath: join(data.teamWorktrees(primary, team.name), name),
-        branch: memberBranch(team.name, name),
+        worktreePath: tree.path,
+        branch: tree.branch,
         baseCommit: await gitText(primary, ["rev-parse", "--verify", `refs/heads/${team.baseBranch}^{commit}`]),
         backendType: "process",
         epoch: 1,
@@ -56,15 +66,9 @@ export async function joinTeam(
       };
   await bus.roster.update((now) => ({ ...now, members: [...now.members.filter((member) => member.name !== name), info] }));
   await makeInbox(teamLayout(folder), name);
-  if (!known)
-    await addWorktree({ primary, path: info.worktreePath, branch: info.branch, commit: info.baseCommit, lockPath }).catch(
-      async (cause: unknown) => {
-        await bus.roster.update((now) => ({ ...now, members: now.members.filter((member) => member.name !== name) }));
-        throw new UserError(`${name} could not get a worktree: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-      },
-    );
-  else if (!(await exists(info.worktreePath))) await restoreWorktree({ primary, path: info.worktreePath, branch: info.branch, lockPath });
-  await furnishWorktree(primary, info.worktreePath, includeFile);
+  const { signal } = new AbortController();
+  if (!known) await makeMemberTree(info, ground, signal);
+  else if (!(await exists(info.worktreePath))) await restoreMember(info, ground, signal);
   return {
     version: 1,
     team: team.name,

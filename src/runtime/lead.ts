@@ -125,21 +125,21 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   const revive = async (name: string): Promise<string> => {
     await room.take(name, signal);
     const before = (await bus.roster.read()).members.find((member) => member.name === name)?.epoch;
-    const { epoch } = await reviveTeammate(name, spawn, stopping.has(name));
+    const { epoch } = await reviveTeammate(name, spawn, signal, stopping.has(name));
     stopping.delete(name);
     return epoch === before ? `${name} still runs and wakes up by it.` : `${name} was started again with all it knew.`;
   };
   const spawnOne = async (wanted: TeammateRequest, callSignal: AbortSignal): Promise<string> => {
     if (wanted.model !== undefined) requirePrice(surroundings, team.maxCost, wanted.model);
     await room.take(wanted.name, callSignal);
-    const info = await spawnTeammate(wanted, spawn).catch((error: unknown) => {
+    const info = await spawnTeammate(wanted, spawn, callSignal).catch((error: unknown) => {
       // The model hears it too, but may not say so, and the person can mend what it can't.
       if (error instanceof UserError) screen.note(error.message);
       throw error;
     });
     const { name: teammate, branch, worktreePath: worktree } = info;
     await fire({ event: "teammate_spawned", teammate, branch, worktree }, callSignal);
-    return `${info.name} is ready (${info.backendType}${info.permissionMode === request.mode ? "" : `, mode ${info.permissionMode}`}), in its worktree on branch ${info.branch}.`;
+    return `${info.name} is ready (${info.backendType}, mode ${info.permissionMode}), in its worktree on branch ${info.branch}.`;
   };
 
   const { askHuman } = screen;

@@ -24,7 +24,7 @@ const MAX_DEFINITIONS = 500;
  * projects, and then nothing was loaded for it.
  */
 export async function projectItems(
-  { projectRoot, projectWish, projectCheck, addDirs }: Surroundings,
+  { projectRoot, projectWish, projectCheck, projectWorktree, addDirs }: Surroundings,
   rules: RuleSet,
   gitPrograms: readonly GitProgram[],
 ): Promise<string[]> {
@@ -36,6 +36,7 @@ export async function projectItems(
     ...allowed.map((rule) => `allow ${rule.text}`),
     ...addDirs.project.map((folder) => `addDirs ${folder}`),
     ...(projectCheck === undefined ? [] : [`team.check ${projectCheck}`]),
+    ...Object.entries(projectWorktree).map(([name, command]) => `team.worktree.${name} ${command}`),
     ...(await definitionItems(projectRoot)),
     ...gitPrograms.map(programText),
   ];

@@ -16,7 +16,7 @@ import { type AgentRequest, type Beginning, type OpenedAgent, openAgent } from "
 import type { PermissionScope } from "./permissions.ts";
 import type { Skills } from "./skills.ts";
 import type { SubagentRecord } from "./subagent-records.ts";
-import { bringBack, leaveWorktree } from "./subagent-worktree.ts";
+import { bringBack, leaveWorktree, worktreeVariables } from "./subagent-worktree.ts";
 import { readSurroundings, type Surroundings } from "./surroundings.ts";
 
 /** What it begins with: a task of its own, its parent's conversation, or a message after its end. */
@@ -54,7 +54,7 @@ const WIDTH: Record<PermissionMode, number> = { plan: 0, default: 1, acceptEdits
 /** One run of a sub-agent to its end; what it left in a worktree is saved, however it ended. */
 export async function runSubagent(job: SubagentJob, host: AgentsHost, run: SubagentRun): Promise<SubagentEnd> {
   const { record } = job;
-  const end = await surroundingsOf(record, host)
+  const end = await surroundingsOf(record, host, run.signal)
     .then((surroundings) => converse(job, host, surroundings, run))
     .catch((error: unknown): SubagentEnd => {
       return { status: "failed", text: "", notes: [error instanceof Error ? error.message : String(error)], turns: 0 };
@@ -159,7 +159,10 @@ async function requestOf(
     memoryScope: rules.memory,
     ...(worktree ? {} : { checkpointsOf: host.checkpoints }),
     askHuman: host.askHuman?.(() => opened().permissions),
-    shellEnv: { ...host.shellEnv, ...(worktree ? await identity(worktree.path) : {}) },
+    shellEnv: {
+      ...host.shellEnv,
+      ...(worktree ? { ...(await identity(worktree.path)), ...(await worktreeVariables(host.surroundings, worktree)) } : {}),
+    },
     onNotice: host.onNote,
     onProblem: host.onNote,
     waits: host.waits,
@@ -201,11 +204,15 @@ export function childMode(
 }
 
 /** Settings, rules and trust are the caller's; a worktree is another place to work in. */
-async function surroundingsOf({ worktree }: SubagentRecord, { surroundings }: AgentsHost): Promise<Surroundings> {
+async function surroundingsOf(
+  { worktree }: SubagentRecord,
+  { surroundings, onNote }: AgentsHost,
+  signal: AbortSignal,
+): Promise<Surroundings> {
   // Which model it has stands in its record.
   const flags = { ...surroundings.flags, model: undefined };
   if (!worktree) return { ...surroundings, flags };
-  await bringBack(surroundings, worktree);
+  await bringBack(surroundings, worktree, { onNote, signal });
   return readSurroundings(worktree.path, surroundings.env, flags);
 }
 

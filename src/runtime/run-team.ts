@@ -1,5 +1,4 @@
 import { rm, stat } from "node:fs/promises";
-import { projectPaths } from "../platform/paths.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { LEAD, type TeamStep } from "../protocol/team.ts";
@@ -14,6 +13,7 @@ import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
 import { spentText } from "./cost-text.ts";
 import { INTEGRATOR, integratorsSpent, runIntegrator } from "./integrator.ts";
 import { type LeadScreen, runLeadAgent } from "./lead.ts";
+import { leftBranches } from "./left-branches.ts";
 import { openHooks } from "./open-hooks.ts";
 import { Spending } from "./spending.ts";
 import type { WorkerScreen } from "./start-worker.ts";
@@ -25,6 +25,7 @@ import { mergeHooks, tellConverged } from "./team-hooks.ts";
 import { describeEnd, type TeamOutcome } from "./team-outcome.ts";
 import { totalSpent } from "./team-status.ts";
 import { worktreeLock } from "./worktree-lock.ts";
+import { worktreeNeeds } from "./worktree-needs.ts";
 
 export type TeamRun = NewTeam & {
   maxRunning: number;
@@ -74,12 +75,14 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   const denied = new Set<string>();
   const followed = followLog(logPath(folder), await sizeOf(logPath(folder)), (line) => showStep(line, screen, denied), following.signal);
   onStep({ type: "backend", ...run.choice });
+  const needs = await worktreeNeeds(surroundings);
   const spawn = spawnContext({
     surroundings,
     bus,
     teamFolder: folder,
     team: team.name,
     primary: ground.primary,
+    needs,
     backend,
     mode,
     headless: run.headless,
@@ -112,7 +115,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
           primary: ground.primary,
           integrationPath: integrationPath(surroundings, ground.primary, team.name),
           worktreeLock: worktreeLock(surroundings, ground.primary),
-          includeFile: projectPaths(ground.primary).worktreeInclude,
+          needs,
           ...(guidance === undefined ? {} : { guidance }),
           runIntegrator: (job, jobSignal) =>
             runIntegrator(
@@ -137,6 +140,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
               jobSignal,
             ),
           onStep,
+          onNote: screen.note,
           signal: convergeSignal,
         });
         await tellConverged(report, leadSide.fireHook, convergeSignal);
@@ -165,12 +169,14 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
     if (forced.length > 0) screen.note(`Had to end: ${forced.join(", ")}; their work is in their worktrees.`);
     const tasks = await bus.tasks.list();
-    const described = describeEnd(ended, await bus.roster.read(), tasks);
+    const now = await bus.roster.read();
+    const described = describeEnd(ended, now, tasks);
     const detail = described.text.split("\n", 1)[0] ?? "";
     await bus.presence.beat({ name: LEAD, status: "stopped", at: new Date().toISOString(), detail });
     const spent = totalSpent(await bus.presence.list());
     const took = spent.usage.output === 0 ? "" : `\nThe team took ${spentText(spent)}.`;
-    const outcome = { ...described, spent, folder, text: `${described.text}${took}` };
+    const left = team.merge === false ? await leftBranches(now) : "";
+    const outcome = { ...described, spent, folder, text: `${described.text}${left === "" ? "" : `\n${left}`}${took}` };
     const keeps = outcome.exitCode !== 0 || team.merge === false;
     if (keeps) {
       // A team that never had a member leaves nothing that could be gone on with.
@@ -184,6 +190,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       checkout: ground.checkout,
       worktrees: spawn.worktrees,
       worktreeLock: spawn.worktreeLock,
+      needs,
     });
     onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };

@@ -14,6 +14,13 @@ export const TeamSchema = z.object({
   backend: z.enum(["auto", ...BACKEND_KINDS]).optional(),
   check: z.string().optional(),
   orphanTimeoutMs: z.int().min(0).optional(),
+  worktree: z
+    .strictObject({
+      setup: z.string().min(1).optional(),
+      teardown: z.string().min(1).optional(),
+      ports: z.strictObject({ from: z.int().min(1024).max(65_535).optional(), size: z.int().min(1).max(1_000).optional() }).optional(),
+    })
+    .optional(),
   pane: z
     .strictObject({
       open: z.array(z.string()).refine((words) => words.includes("{command}"), { error: 'needs "{command}" as a word of its own' }),

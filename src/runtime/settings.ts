@@ -15,12 +15,16 @@ export type LoadedSettings = {
   settings: Settings;
   projectDirs: string[];
   projectCheck?: string;
+  projectWorktree: WorktreeCommands;
   projectWish: ProjectWish;
   warnings: string[];
 };
+/** What the project wants run in each worktree. */
+export type WorktreeCommands = { setup?: string; teardown?: string };
 type Asked = {
   addDirs?: string[];
   check?: string;
+  worktree?: WorktreeCommands;
   hooks?: unknown;
   mcpServers?: unknown;
   mode?: string;
@@ -40,6 +44,7 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
   const projectDirs: string[] = [];
   const projectWish: ProjectWish = { hooks: [], servers: [], ignored: [] };
   let projectCheck: string | undefined;
+  let projectWorktree: WorktreeCommands = {};
   let settings: Settings = {};
   const stricter: NonNullable<Settings["sandbox"]>[] = [];
   for (const level of SETTINGS_LEVELS) {
@@ -47,21 +52,23 @@ export async function loadSettings(files: SettingsFiles): Promise<LoadedSettings
     warnings.push(...read.warnings);
     projectDirs.push(...(asked.addDirs ?? []));
     projectCheck = asked.check ?? projectCheck;
+    projectWorktree = { ...projectWorktree, ...asked.worktree };
     if (asked.hooks !== undefined) projectWish.hooks.push(asked.hooks);
     if (asked.mcpServers !== undefined) projectWish.servers.push({ raw: asked.mcpServers, source: files[level] });
     if (asked.mode !== undefined) projectWish.ignored.push(`mode ${asked.mode}`);
     if (asked.sandbox) stricter.push(asked.sandbox);
     const sandbox = { ...settings.sandbox, ...own.sandbox };
+    const worktree = { ...settings.team?.worktree, ...own.team?.worktree };
     settings = {
       ...settings,
       ...own,
       ...(own.sandbox ? { sandbox } : {}),
       tools: { ...settings.tools, ...own.tools },
-      team: { ...settings.team, ...own.team },
+      team: { ...settings.team, ...own.team, ...(Object.keys(worktree).length > 0 ? { worktree } : {}) },
     };
   }
   for (const asked of stricter) settings.sandbox = tightened(settings.sandbox, asked);
-  return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), projectWish, warnings };
+  return { settings, projectDirs, ...(projectCheck === undefined ? {} : { projectCheck }), projectWorktree, projectWish, warnings };
 }
 
 /** What one level may say; `asked` is what the project wants and counts once it is trusted. */
@@ -84,10 +91,14 @@ export async function settingsOf(files: SettingsFiles, level: SettingsLevel): Pr
   if (level === "user" || (level === "local" && !files.isLocalForeign)) return { ...read, settings: own, warnings, asked };
   // It may ask for less, not for requests that the person has turned off.
   if (own.autoMemory) delete own.autoMemory;
-  const { addDirs, team: { check, pane, ...team } = {}, sandbox, ...rest } = own;
+  const { addDirs, team: { check, pane, worktree, ...others } = {}, sandbox, ...rest } = own;
+  const { setup, teardown, ...ports } = worktree ?? {};
+  const team = { ...others, ...(worktree ? { worktree: ports } : {}) };
   if (pane) warnings.push(`${files[level]}: "team.pane" runs programs and counts in your own settings only; it is ignored here.`);
   if (addDirs) asked.addDirs = addDirs;
   if (check !== undefined) asked.check = check;
+  if (setup !== undefined || teardown !== undefined)
+    asked.worktree = { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) };
   if (own.hooks !== undefined) asked.hooks = own.hooks;
   if (sandbox) asked.sandbox = sandbox;
   if (sandbox?.writable || sandbox?.excluded || sandbox?.mode === "off" || (sandbox?.network ?? "off") !== "off")

@@ -20,6 +20,7 @@ import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
 import { LeadAnswers } from "../team/lead-answers.ts";
 import { commandMark } from "../team/left-commands.ts";
 import { MailReader } from "../team/mail-reader.ts";
+import type { OverlapNews } from "../team/overlap-news.ts";
 import { permissionRelay } from "../team/permission-relay.ts";
 import { onRejectedMail } from "../team/rejected-mail.ts";
 import { TeamLog } from "../team/team-log.ts";
@@ -90,8 +91,31 @@ export async function startWorker(
   // A check that runs when the member is asked to stop ends with it.
   const stopping = new AbortController();
   const atClaim = new Map<string, AtClaim>();
+  let overlaps: Promise<OverlapNews> | undefined;
+  const meetings: string[] = [];
+  const foresee = async () => {
+    overlaps ??= import("../team/overlap-news.ts").then(
+      (loaded) =>
+        new loaded.OverlapNews({
+          bus,
+          folder: teamLayout(boot.teamFolder).overlaps,
+          self: info,
+          onSent: (to, { type: kind, summary }) => log.add(self, { type: "message", from: self, to, summary, kind }),
+        }),
+    );
+    const text = await overlaps
+      .then((news) => news.look())
+      .catch((error: unknown) => {
+        screen.note(`Who changes what could not be seen: ${error instanceof Error ? error.message : String(error)}`);
+      });
+    if (text !== undefined) meetings.push(`<system-reminder>\n${text}\n</system-reminder>`);
+  };
   const check = (command: string) => runTaskCheck(command, { info, teamCheck: team.check, agent: opened }, stopping.signal);
-  const beforeComplete = (task: TeamTask) => completion(task, info, atClaim.get(task.id), save, spent, check);
+  const beforeComplete = async (task: TeamTask) => {
+    const done = await completion(task, info, atClaim.get(task.id), save, spent, check);
+    if (done.ok) await foresee();
+    return done;
+  };
   const isLeadAlive = leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info);
   let opened: OpenedAgent | undefined;
   const spent = (): Spent => opened?.spending.spent ?? NOTHING_SPENT;
@@ -194,7 +218,7 @@ export async function startWorker(
     },
     resolve: async (call) => skills.resolve(call, opened?.tools.sent ?? []),
     onRunEnd: () => skills.turnEnded(),
-    news: () => joinReminders(agents.news(), plan?.news(), skills.takeReminder()),
+    news: () => joinReminders(agents.news(), plan?.news(), skills.takeReminder(), ...meetings.splice(0)),
     pending: () => mail.take(),
     hooks: hooks && { hooks, agentType: info.agentType, team: team.name, worktree: info.worktreePath, task: () => taskNow },
     overBudget: teamBudget(bus, self, spent),
@@ -260,11 +284,13 @@ export async function startWorker(
         isLeadAlive,
         onEvent: (event) => {
           log.add(self, event);
+          if (isCommit(event)) void foresee();
           presence.observe(event);
           screen.event(event);
         },
         onStatus: screen.status,
         beforeIdle: async (text, isAgain) => {
+          await foresee();
           const said = await fireHook?.({ event: "teammate_idle", text, isAgain }, stopping.signal);
           return said?.block === undefined || said.halt !== undefined ? undefined : goOnText("teammate_idle", said.block);
         },
@@ -292,6 +318,16 @@ function lateAnswer(envelope: ProtocolEnvelope): string {
 async function workerSystem(info: TeammateInfo, team: string) {
   const role = await builtInPrompt("worker", { name: info.name, team, branch: info.branch });
   return (environment: Parameters<typeof systemPrompt>[0]) => systemPrompt({ ...environment, gitBranch: info.branch }, role, "");
+}
+
+/** The model's own; those of the system come with a completed task and with idleness. */
+function isCommit(event: AgentEvent): boolean {
+  return (
+    event.type === "tool_result" &&
+    event.call.name === "Bash" &&
+    typeof event.call.input.command === "string" &&
+    /\bgit\b[^|;&]*\bcommit\b/.test(event.call.input.command)
+  );
 }
 
 /** Commits since the last idle notice; a member that goes on tells only of new ones. */

@@ -78,7 +78,7 @@ export class SubagentRunner implements AsyncDisposable {
     const history = [...parent.agent.history];
     const id = this.agents.newId();
     const isIsolated = call.isolation === "worktree" || definition?.isolation === "worktree";
-    const worktree = isIsolated ? await makeWorktree(host.surroundings, id) : undefined;
+    const worktree = isIsolated ? await makeWorktree(host.surroundings, id, { onNote: host.onNote, signal: context.signal }) : undefined;
     if (worktree) await parent.fireHook?.({ event: "worktree_created", worktree: worktree.path, branch: worktree.branch }, context.signal);
     const record = this.#restricted(newRecord({ id, name, definition, description: call.description, model, isBackground, worktree }));
     const first: First = definition

@@ -8,7 +8,7 @@ import { type DataPaths, dataPaths, projectPaths } from "../platform/paths.ts";
 import { findRepository, type Repository } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { loadSettings, type ProjectWish } from "./settings.ts";
+import { loadSettings, type ProjectWish, type WorktreeCommands } from "./settings.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** Global flags; they beat the environment, which beats settings. */
@@ -41,6 +41,8 @@ export type Surroundings = {
   addDirs: { own: readonly string[]; project: readonly string[] };
   /** Command by which the project wants a team's result checked. */
   projectCheck?: string;
+  /** Commands that it wants run in each worktree. */
+  projectWorktree: WorktreeCommands;
   /** What the project brings beside these that runs or loosens. */
   projectWish: ProjectWish;
   warnings: string[];
@@ -58,7 +60,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
   const project = projectPaths(projectRoot);
   const { localConfig } = project;
   const isLocalForeign = (await exists(localConfig)) && (await isForeign(localConfig, { projectRoot, repository, data, flags }));
-  const { settings, projectDirs, projectCheck, projectWish, warnings } = await loadSettings({
+  const { settings, projectDirs, projectCheck, projectWorktree, projectWish, warnings } = await loadSettings({
     user: data.config,
     project: project.config,
     local: localConfig,
@@ -82,6 +84,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
     isLocalForeign,
     addDirs,
     ...(projectCheck === undefined ? {} : { projectCheck }),
+    projectWorktree,
     projectWish,
     warnings: readOnly === undefined ? warnings : [`${readOnly} Nothing of a session is kept until then.`, ...warnings],
     flags,

@@ -1,7 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { packageRoot } from "../platform/package.ts";
-import { projectPaths } from "../platform/paths.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { BackendKind, PaneBackend, TeamBus, TeamStep } from "../protocol/team.ts";
 import { commandTerminal, type PaneCommands } from "../team/backends/command.ts";
@@ -14,6 +13,7 @@ import { tmuxBackend } from "../team/backends/tmux.ts";
 import type { Boot } from "../team/boot.ts";
 import { INTEGRATION } from "../team/clean.ts";
 import { type SpawnContext, untilReady } from "../team/spawn.ts";
+import type { WorktreeNeeds } from "../team/worktree-needs.ts";
 import { startWorker, type WorkerScreen } from "./start-worker.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { worktreeLock } from "./worktree-lock.ts";
@@ -90,6 +90,7 @@ export type SpawnGround = {
   teamFolder: string;
   team: string;
   primary: string;
+  needs: WorktreeNeeds;
   backend: PaneBackend;
   mode: PermissionMode;
   headless: boolean;
@@ -103,6 +104,7 @@ export function spawnContext({
   teamFolder,
   team,
   primary,
+  needs,
   backend,
   mode,
   headless,
@@ -119,7 +121,7 @@ export function spawnContext({
     primary,
     worktrees: data.teamWorktrees(primary, team),
     worktreeLock: worktreeLock(surroundings, primary),
-    includeFile: projectPaths(primary).worktreeInclude,
+    needs,
     backend,
     command: [process.execPath, join(packageRoot(), "bin", "roocode.js"), "worker"],
     boot: {

@@ -5,9 +5,10 @@ import { LEAD } from "../protocol/team.ts";
 import { openFileBus, readTeam } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { teamFolder } from "./find-team.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { readSurroundings, type Surroundings } from "./surroundings.ts";
 import { fileAway } from "./team-end.ts";
 import { worktreeLock } from "./worktree-lock.ts";
+import { worktreeNeeds } from "./worktree-needs.ts";
 
 /** `roocode team clean`: what is proven merged goes, the record moves to `.done`; what would lose work stays and is named. */
 export async function cleanUp(
@@ -29,6 +30,7 @@ export async function cleanUp(
     checkout: team.repoRoot,
     worktrees: data.teamWorktrees(primary, name),
     worktreeLock: worktreeLock(surroundings, primary),
+    needs: await worktreeNeeds(await readSurroundings(primary, surroundings.env, surroundings.flags)),
     force,
   });
   if (result.kept.length === 0) await fileAway(folder, data.doneTeams, name);

@@ -1,24 +1,34 @@
 import { chmod, readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { exists, isErrno } from "../platform/files.ts";
 import { git } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
 import { findRepository } from "../platform/repository.ts";
-import { restoreWorktree } from "../platform/worktree.ts";
 import { LEAD, type TeamConfig, type TeammateInfo } from "../protocol/team.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { type FileBus, openFileBus } from "../team/bus/file/open.ts";
 import { endLeftCommands } from "../team/left-commands.ts";
+import { restoreMember } from "../team/member-tree.ts";
 import { releaseDead } from "../team/release-dead.ts";
+import type { WorktreeNeeds } from "../team/worktree-needs.ts";
 import { type Check, fail, ok, warn } from "./doctor/check.ts";
 import { dropHalfMembers, halfMembers } from "./half-members.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { readSurroundings, type Surroundings } from "./surroundings.ts";
 import { integrationPath } from "./team-backend.ts";
 import { worktreeLock } from "./worktree-lock.ts";
+import { worktreeNeeds } from "./worktree-needs.ts";
 
 /** A fault; `fix` mends it and says what it did. Without one a person must decide, and `mend` tells how. */
 type Finding = { check: Check; fix?: () => Promise<string> };
-type Ground = { surroundings: Surroundings; folder: string; bus: FileBus; team: TeamConfig; primary: string; isLed: boolean };
+type Ground = {
+  surroundings: Surroundings;
+  folder: string;
+  bus: FileBus;
+  team: TeamConfig;
+  primary: string;
+  isLed: boolean;
+  needs: WorktreeNeeds;
+};
 
 /** What is wrong with a team's state on disk; with `fix`, what can be mended without losing anything is. */
 export async function examineTeam(surroundings: Surroundings, folder: string, fix: boolean): Promise<Check[]> {
@@ -30,7 +40,8 @@ export async function examineTeam(surroundings: Surroundings, folder: string, fi
       fail(team.name, `its repository ${team.repoRoot} is gone.`, `Its record is in ${folder}; remove that when you need nothing of it.`),
     ];
   const isLed = team.lead !== undefined && isAlive(team.lead.process);
-  const ground: Ground = { surroundings, folder, bus, team, primary, isLed };
+  const needs = await worktreeNeeds(await readSurroundings(primary, surroundings.env, surroundings.flags));
+  const ground: Ground = { surroundings, folder, bus, team, primary, isLed, needs };
   const found = (
     await Promise.all([
       leadGone(ground),
@@ -87,9 +98,9 @@ async function leftBoots({ team, folder }: Ground): Promise<Finding[]> {
 const BOOT_MS = 60_000;
 
 async function half(ground: Ground): Promise<Finding[]> {
-  const { team, bus, folder, primary, surroundings, isLed } = ground;
+  const { team, bus, folder, primary, surroundings, isLed, needs } = ground;
   if (isLed) return [];
-  const place = { teamFolder: folder, primary, worktreeLock: worktreeLock(surroundings, primary) };
+  const place = { teamFolder: folder, primary, worktreeLock: worktreeLock(surroundings, primary), needs };
   const names = (await halfMembers(bus.roster, place)).map(({ name }) => name);
   if (names.length === 0) return [];
   const fix = async () => `Dropped: ${(await dropHalfMembers(bus.roster, place)).join(", ")}; the names are free.`;
@@ -100,7 +111,7 @@ async function members(ground: Ground): Promise<Finding[]> {
   return (await Promise.all(ground.team.members.map((member) => memberFindings(member, ground)))).flat();
 }
 
-async function memberFindings(member: TeammateInfo, { team, primary, surroundings, isLed }: Ground): Promise<Finding[]> {
+async function memberFindings(member: TeammateInfo, { team, bus, primary, surroundings, isLed, needs }: Ground): Promise<Finding[]> {
   const { name, worktreePath, branch, process, stoppedAt } = member;
   const found: Finding[] = [];
   const isGone = process !== undefined && stoppedAt === undefined && !isAlive(process);
@@ -120,8 +131,17 @@ async function memberFindings(member: TeammateInfo, { team, primary, surrounding
       found.push({
         check: warn(`${team.name}/${name}`, text, MENDABLE),
         fix: async () => {
-          await restoreWorktree({ primary, path: worktreePath, branch, lockPath: worktreeLock(surroundings, primary) });
-          return `Made again from ${branch}.`;
+          const notes: string[] = [];
+          const place = {
+            bus,
+            primary,
+            worktrees: dirname(worktreePath),
+            worktreeLock: worktreeLock(surroundings, primary),
+            needs,
+            onNote: (note: string) => notes.push(note),
+          };
+          await restoreMember(member, place, new AbortController().signal);
+          return [`Made again from ${branch}.`, ...notes].join(" ");
         },
       });
   }

@@ -59,6 +59,8 @@ export function describeEnd(ended: LeadEnd, team: TeamConfig, tasks: TeamTask[])
     case "nothing_to_merge":
       return {
         ...base,
+        // The system's, and told as such.
+        words: "",
         exitCode: ended.allCompleted ? 0 : 1,
         unmerged: team.merge === false ? left("--no-merge") : [],
         text: ended.text,
@@ -70,6 +72,8 @@ export function describeEnd(ended: LeadEnd, team: TeamConfig, tasks: TeamTask[])
       const lines = [report.text];
       if (open.length > 0) lines.push(`Not completed: ${open.map((task) => `${task.id} ${task.subject} (${task.status})`).join("; ")}.`);
       if (exitCode !== 0) lines.push(resume);
+      if (report.unmerged.length > 0)
+        lines.push(`Drop what is not merged (rescue refs keep it for 30 days): roocode team clean --force ${team.name}`);
       return {
         ...base,
         exitCode,

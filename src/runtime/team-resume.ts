@@ -15,6 +15,7 @@ import type { NewTeam } from "./team-create.ts";
 import { teamGround } from "./team-preflight.ts";
 import { statusText, teamStatus } from "./team-status.ts";
 import { worktreeLock } from "./worktree-lock.ts";
+import { worktreeNeeds } from "./worktree-needs.ts";
 
 export type ResumedTeam = NewTeam & { surroundings: Surroundings; note: string };
 
@@ -55,6 +56,7 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
     teamFolder: folder,
     primary: ground.primary,
     worktreeLock: worktreeLock(surroundings, ground.primary),
+    needs: await worktreeNeeds(surroundings),
   });
   const now = half.length === 0 ? led : await bus.roster.read();
   const never = half.length === 0 ? "" : `\nNever came to life, start them again if they are needed: ${half.join(", ")}.`;

@@ -1,10 +1,12 @@
+import { isErrno } from "../platform/files.ts";
 import { isAlive } from "../platform/process.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
-import type { AgentState, MemberStatus, TeamTask, Waiting } from "../protocol/team.ts";
+import type { AgentState, MemberStatus, PortBlock, TeamConfig, TeamTask, Waiting } from "../protocol/team.ts";
 import { LEAD } from "../protocol/team.ts";
 import { type Letter, recentMail } from "../team/bus/file/box.ts";
 import { readTeam } from "../team/bus/file/open.ts";
 import { memberNames } from "../team/bus/recipients.ts";
+import { filesOfMembers, type Overlap, overlapLines, overlapsOf } from "../team/foresight.ts";
 import { unfinishedBlockers } from "../team/task-rules.ts";
 import { unreadText } from "../team/unread-text.ts";
 import { spentText } from "./cost-text.ts";
@@ -22,6 +24,9 @@ type MemberView = {
   epoch: number;
   permissionMode: string;
   baseCommit: string;
+  ports?: PortBlock;
+  /** Changed in its worktree against the base branch; only where they were asked for. */
+  files?: string[];
   unread: number;
   /** When the oldest of them was sent. */
   oldestUnreadAt?: string;
@@ -45,6 +50,8 @@ export type TeamStatus = {
   spent?: Spent;
   maxCost?: number;
   members: MemberView[];
+  /** Files that more than one member changes; only where they were asked for. */
+  overlaps?: Overlap[];
   tasks: TaskView[];
   /** The newest, oldest first. */
   mail: MailView[];
@@ -76,6 +83,7 @@ export async function teamStatus(folder: string): Promise<TeamStatus> {
       epoch: member.epoch,
       permissionMode: member.permissionMode,
       baseCommit: member.baseCommit,
+      ...(member.ports ? { ports: member.ports } : {}),
       unread: boxes[member.name]?.count ?? 0,
       ...oldestUnread(boxes[member.name]),
       ...spentField(state?.spent),
@@ -106,6 +114,25 @@ function runs(state: AgentState | undefined): boolean {
   return state !== undefined && state.status !== "stopped" && state.status !== "failed" && state.status !== "dead";
 }
 
+/** With what each member has changed, asked of git now. */
+export async function teamStatusWithFiles(folder: string): Promise<TeamStatus> {
+  const [status, { team }] = await Promise.all([teamStatus(folder), readTeam(folder)]);
+  const files = await changedNow(team);
+  return {
+    ...status,
+    members: status.members.map((member) => ({ ...member, files: files.find(({ name }) => name === member.name)?.files ?? [] })),
+    overlaps: overlapsOf(files),
+  };
+}
+
+/** Without git there is a status all the same. */
+async function changedNow(team: TeamConfig): Promise<Awaited<ReturnType<typeof filesOfMembers>>> {
+  return filesOfMembers(team).catch((error: unknown) => {
+    if (isErrno(error, "ENOENT")) return [];
+    throw error;
+  });
+}
+
 /** By everyone who is or was in the team. */
 export function totalSpent(states: readonly AgentState[]): Spent {
   return states.reduce((sum, { spent = NOTHING_SPENT }) => addSpent(sum, spent), NOTHING_SPENT);
@@ -126,6 +153,7 @@ export function statusText(status: TeamStatus): string {
       ];
       return `  ${member.name.padEnd(width)}  ${parts.filter((part) => part !== "").join(", ")}  ${member.branch}`;
     }),
+    ...overlapLines(status.overlaps ?? []).map((line) => `  ! ${line}`),
     ...status.tasks.map((task) => {
       const waits = task.waitsFor.length > 0 ? ` waits for ${task.waitsFor.join(", ")}` : "";
       const cost = task.spent ? `; ${spentText(task.spent)}` : "";

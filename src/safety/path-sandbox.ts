@@ -116,7 +116,7 @@ export function judgePath(given: string, use: PathUse, ground: Ground, meansFile
     isPolicy: shielded?.isPolicy ?? false,
     isOthers: reachesOthers(resolved, ground),
     isSecret: names.some((check) => check.isSecret),
-    reason: shielded?.reason ?? `"${given}" is outside the workspace (${ground.root}); add its folder with --add-dir to work there`,
+    reason: othersReason(given, resolved, ground) ?? shielded?.reason ?? outsideReason(given, ground),
     resolved,
   };
 }
@@ -268,6 +268,22 @@ export function isPolicyFolder(path: string, ground: Ground): boolean {
   if (path === ground.dataFolder || path === real(ground.dataFolder, ground)) return true;
   const inRoot = below(path, ground.root, ground);
   return isPolicyContainer(inRoot ?? components(path));
+}
+
+function outsideReason(given: string, { root }: Ground): string {
+  return `"${given}" is outside the workspace (${root}); add its folder with --add-dir to work there`;
+}
+
+/** Most often the same file of its own worktree is meant. */
+function othersReason(given: string, resolved: string, ground: Ground): string | undefined {
+  if (!ground.team || !reachesOthers(resolved, ground)) return undefined;
+  const { primaryCheckout, worktreesRoot } = ground.team;
+  // So deep below the root lies each worktree, as the own one does.
+  const depth = below(ground.root, worktreesRoot, ground)?.length;
+  const inPrimary = below(resolved, primaryCheckout, ground);
+  const inOther = depth === undefined ? undefined : below(resolved, worktreesRoot, ground)?.slice(depth);
+  const own = join(ground.root, ...(inOther ?? inPrimary ?? []));
+  return `"${given}" belongs to the primary checkout or to another teammate; in your own worktree it is "${own}"`;
 }
 
 /** The primary checkout or another's worktree, seen from a teammate. */

@@ -3,10 +3,11 @@ import { dirname, join } from "node:path";
 import { exists, isErrno } from "../platform/files.ts";
 import { git, gitText } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
-import { forgetLinkedModules, removeWorktree } from "../platform/worktree.ts";
+import { forgetLinkedModules } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { TeamBus, TeammateInfo } from "../protocol/team.ts";
 import { pruneRescued, rescueCommit, rescueRef, rescueWorktree, unsavedIn } from "./rescue.ts";
+import { dismantleWorktree, type WorktreeNeeds } from "./worktree-needs.ts";
 
 /** Folder of the integration worktree, beside those of the members: no member can have this name. */
 export const INTEGRATION = ".integration";
@@ -18,6 +19,7 @@ export type CleanOptions = {
   /** The folder of this team's worktrees. */
   worktrees: string;
   worktreeLock: string;
+  needs: WorktreeNeeds;
   /** Takes away what is not merged too; all of it stays in a rescue ref. */
   force?: boolean;
 };
@@ -25,7 +27,7 @@ export type Cleaned = { removed: string[]; kept: string[]; text: string };
 
 /** Removes what the team owns and what is proven to be saved elsewhere. Throws a UserError while a member is active. */
 export async function cleanTeam(options: CleanOptions): Promise<Cleaned> {
-  const { bus, primary, worktrees, worktreeLock, force = false } = options;
+  const { bus, primary, worktrees, worktreeLock, needs, force = false } = options;
   const team = await bus.roster.read();
   const active = team.members.filter(isActive).map((member) => member.name);
   if (active.length > 0) {
@@ -46,7 +48,7 @@ export async function cleanTeam(options: CleanOptions): Promise<Cleaned> {
   if (kept.length === 0 && (await exists(integration))) {
     const text = await saveIntegration(integration, primary, team.name, team.baseBranch);
     if (text !== undefined) lines.push(text);
-    await removeWorktree(primary, integration, worktreeLock);
+    lines.push(...(await dismantleWorktree({ primary, path: integration, needs }, worktreeLock)));
   }
   if (kept.length === 0) await dropEmptyFolders(worktrees);
   if (!(await hasLinkedModules(primary))) await forgetLinkedModules(primary);
@@ -62,7 +64,7 @@ type MemberGround = CleanOptions & { force: boolean; team: string; baseBranch: s
 
 async function cleanMember(
   { name, branch, worktreePath }: TeammateInfo,
-  { primary, worktreeLock, force, team, baseBranch }: MemberGround,
+  { primary, worktreeLock, needs, force, team, baseBranch }: MemberGround,
 ): Promise<{ isKept: boolean; text: string }> {
   const ref = rescueRef(team, name);
   const hasFolder = await exists(worktreePath);
@@ -73,7 +75,10 @@ async function cleanMember(
   const isHeadSaved = head === undefined || (await isIn(primary, head, `refs/heads/${baseBranch}`)) || (await isIn(primary, head, tip));
   const nested = unsaved.find((path) => path.endsWith("/"));
   if (nested !== undefined)
-    return { isKept: true, text: `kept, since ${nested} in ${worktreePath} is a repository of its own. Move it away first.` };
+    return {
+      isKept: true,
+      text: `kept, since ${nested} in ${worktreePath} is a repository of its own with work that nothing else has. Push or move that away first.`,
+    };
   const rescued = unsaved.length > 0 ? await rescueWorktree(worktreePath, ref, unsaved) : undefined;
   const reasons = [
     ...(unsaved.length > 0 ? [`its worktree holds what is in no commit (${few(unsaved)})`] : []),
@@ -95,12 +100,13 @@ async function cleanMember(
   const saved = tip === "" ? rescued : (rescued ?? (await rescueCommit(primary, ref, tip)));
   // A HEAD of its own (another branch, or detached) leaves the branch's tip to be saved beside it.
   if (rescued !== undefined && tip !== "") await rescueCommit(primary, ref, tip);
-  await removeWorktree(primary, worktreePath, worktreeLock);
+  const notes = await dismantleWorktree({ primary, path: worktreePath, needs }, worktreeLock);
+  const noted = notes.map((note) => `\n${note}`).join("");
   if (tip !== "") await gitText(primary, ["branch", "-D", "--", branch]);
-  if (saved === undefined) return { isKept: false, text: "nothing was left of it." };
+  if (saved === undefined) return { isKept: false, text: `nothing was left of it.${noted}` };
   return {
     isKept: false,
-    text: `removed. For 30 days: git log ${saved}; bring it back: git branch NAME ${saved}; drop it: git update-ref -d ${saved}`,
+    text: `removed. For 30 days: git log ${saved}; bring it back: git branch NAME ${saved}; drop it: git update-ref -d ${saved}${noted}`,
   };
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { identity } from "../platform/commit.ts";
 import { exists } from "../platform/files.ts";
 import { git, gitText } from "../platform/git.ts";
+import { submodulesWithOwnWork } from "../platform/submodules.ts";
 
 const PREFIX = "refs/roocode/rescue/";
 const KEEP_DAYS = 30;
@@ -30,7 +31,8 @@ export async function unsavedIn(worktree: string, primary: string): Promise<stri
     if (entry.startsWith("!!") && (CACHE.test(path) || (await isSame(join(worktree, path), join(primary, path))))) continue;
     unsaved.push(path);
   }
-  return unsaved;
+  // Git says nothing of what is new in a submodule. By a slash at its end it is known as a repository of its own.
+  return [...unsaved, ...(await submodulesWithOwnWork(primary, worktree)).map((path) => `${path}/`)];
 }
 
 async function isSame(path: string, original: string): Promise<boolean> {

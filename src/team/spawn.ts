@@ -1,17 +1,16 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exists } from "../platform/files.ts";
-import { git, gitText } from "../platform/git.ts";
+import { gitText } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
-import { addWorktree, furnishWorktree, removeWorktree, restoreWorktree } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import type { PaneBackend, TeamBus, TeamConfig, TeammateInfo, TeamStep } from "../protocol/team.ts";
+import type { BackendKind, PaneBackend, TeamBus, TeamConfig, TeammateInfo, TeamStep } from "../protocol/team.ts";
 import { type Boot, writeBoot } from "./boot.ts";
 import { makeInbox, teamLayout } from "./bus/file/layout.ts";
 import { endLeftCommands } from "./left-commands.ts";
-import { badMemberName, memberBranch } from "./member-name.ts";
+import { badMemberName } from "./member-name.ts";
+import { type MemberGround, makeMemberTree, memberTree, restoreMember, undoMember } from "./member-tree.ts";
 import { narrower } from "./mode-width.ts";
 import { withMember } from "./worker.ts";
 
@@ -27,14 +26,9 @@ export type SpawnRequest = {
   planModeRequired?: true;
 };
 
-export type SpawnContext = {
+export type SpawnContext = MemberGround & {
   bus: TeamBus;
   teamFolder: string;
-  primary: string;
-  /** Worktrees of this team lie here. */
-  worktrees: string;
-  worktreeLock: string;
-  includeFile: string;
   backend: PaneBackend;
   /** Argument vector of a worker, before `--boot PATH`. */
   command: readonly string[];
@@ -42,16 +36,13 @@ export type SpawnContext = {
   boot: Pick<Boot, "headless" | "env" | "trust" | "addDirs" | "orphanTimeoutMs">;
   leadMode: PermissionMode;
   onStep: (step: TeamStep) => void;
-  /** A member's worktree was made, or made again. */
-  onWorktree?: (member: TeammateInfo) => Promise<void>;
-  onNote: (text: string) => void;
 };
 
 /**
  * A teammate: worktree, roster entry, mailbox, process. It counts only when its worker has reported ready; a failure takes all of
  * it away again. Throws UserError with a text for the model.
  */
-export async function spawnTeammate(request: SpawnRequest, context: SpawnContext): Promise<TeammateInfo> {
+export async function spawnTeammate(request: SpawnRequest, context: SpawnContext, signal: AbortSignal): Promise<TeammateInfo> {
   const { bus, primary, backend, teamFolder } = context;
   const { name } = request;
   const team = await bus.roster.read();
@@ -60,49 +51,46 @@ export async function spawnTeammate(request: SpawnRequest, context: SpawnContext
 
   const permissionMode = narrower(request.permissionMode ?? context.leadMode, context.leadMode);
   const baseCommit = await gitText(primary, ["rev-parse", "--verify", `refs/heads/${team.baseBranch}^{commit}`]);
+  const tree = await memberTree(name, team.name, context);
   const info: TeammateInfo = {
     name,
     agentId: `${name}@${team.name}`,
     agentType: request.agentType ?? "worker",
     ...(request.model ? { model: request.model } : {}),
-    worktreePath: join(context.worktrees, name),
-    branch: memberBranch(team.name, name),
+    worktreePath: tree.path,
+    branch: tree.branch,
     baseCommit,
     backendType: backend.kind,
     epoch: 1,
     planModeRequired: team.plan !== undefined || request.planModeRequired === true || request.permissionMode === "plan",
     permissionMode,
   };
-  // The roster comes first: of two spawns of one name, and after a crash in between, one entry tells who owns the folder.
+  // Who is in the roster can be written to.
+  await makeInbox(teamLayout(teamFolder), name);
+  // The roster comes before the worktree: of two spawns of one name, and after a crash in between, one entry tells who owns the folder.
   await bus.roster.update((now) => {
     const taken = badMemberName(name, now);
     if (taken) throw new UserError(taken);
     return { ...now, members: [...now.members, info] };
   });
-  try {
-    await makeInbox(teamLayout(teamFolder), name);
-    await addWorktree({ primary, path: info.worktreePath, branch: info.branch, commit: baseCommit, lockPath: context.worktreeLock });
-    for (const note of await furnishWorktree(primary, info.worktreePath, context.includeFile)) context.onNote(note);
-    await context.onWorktree?.(info);
-  } catch (error) {
-    await dropMember(name, context);
-    throw new UserError(`${name} could not get a worktree: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+  // A setup command may take its time, and the member's place is taken meanwhile.
+  await bus.presence.beat({ name, status: "starting", at: new Date().toISOString(), detail: "its worktree is made" });
+  await makeMemberTree(info, context, signal).catch(async (error: unknown) => {
+    await sayFailed(name, context, error);
+    throw error;
+  });
   try {
     return await start(info, { ...(request.prompt === "" ? {} : { prompt: request.prompt }) }, context);
   } catch (error) {
-    await removeWorktree(primary, info.worktreePath, context.worktreeLock);
-    await git(primary, ["branch", "-D", info.branch]);
-    await dropMember(name, context);
+    await undoMember(info, context);
     throw new UserError(`${name} did not start: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
 /** Starts a member whose process is gone again: same session, same worktree, next epoch. One that `isStopping` is waited for. */
-export async function reviveTeammate(name: string, context: SpawnContext, isStopping = false): Promise<TeammateInfo> {
-  const { bus, primary } = context;
+export async function reviveTeammate(name: string, context: SpawnContext, signal: AbortSignal, isStopping = false): Promise<TeammateInfo> {
   const find = async () => {
-    const found = (await bus.roster.read()).members.find((member) => member.name === name);
+    const found = (await context.bus.roster.read()).members.find((member) => member.name === name);
     if (!found) throw new UserError(`${name} is not in this team.`);
     return found;
   };
@@ -113,17 +101,20 @@ export async function reviveTeammate(name: string, context: SpawnContext, isStop
     known = await find();
   }
   await endLeftCommands(known);
-  if (!(await exists(known.worktreePath))) {
-    await restoreWorktree({ primary, path: known.worktreePath, branch: known.branch, lockPath: context.worktreeLock });
-    await furnishWorktree(primary, known.worktreePath, context.includeFile);
-    await context.onWorktree?.(known);
-  }
-  const next: TeammateInfo = { ...known, epoch: known.epoch + 1, backendType: context.backend.kind };
-  delete next.process;
-  delete next.paneId;
-  delete next.stoppedAt;
-  await bus.roster.update((team) => ({ ...team, members: team.members.map((member) => (member.name === name ? next : member)) }));
+  if (!(await exists(known.worktreePath))) await restoreMember(known, context, signal);
+  const team = await context.bus.roster.update((now) => ({
+    ...now,
+    members: now.members.map((member) => (member.name === name ? startedAgain(member, context.backend.kind) : member)),
+  }));
+  const next = team.members.find((member) => member.name === name) ?? known;
   return start(next, { revivedAt: new Date().toISOString() }, context);
+}
+
+function startedAgain(
+  { process: _process, paneId: _paneId, stoppedAt: _stoppedAt, ...member }: TeammateInfo,
+  backendType: BackendKind,
+): TeammateInfo {
+  return { ...member, epoch: member.epoch + 1, backendType };
 }
 
 /** Of a teammate inside this process the backend knows; any other has a process of its own. */
@@ -159,9 +150,7 @@ async function start(info: TeammateInfo, first: Pick<Boot, "prompt" | "revivedAt
   const paneId = await backend.spawn(info, [...context.command, "--boot", bootFile], bootFile).catch(async (error: unknown) => {
     // A worker that never came up has not taken it away, and it holds keys.
     await rm(bootFile, { force: true });
-    // "starting" was said for it by this process, which lives on.
-    const detail = error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
-    await bus.presence.beat({ name: info.name, status: "failed", at: new Date().toISOString(), detail });
+    await sayFailed(info.name, context, error);
     throw error;
   });
   context.onStep({ type: "spawned", name: info.name, branch: info.branch, paneId });
@@ -171,14 +160,16 @@ async function start(info: TeammateInfo, first: Pick<Boot, "prompt" | "revivedAt
   return ready ?? info;
 }
 
+/** "starting" was said for it by this process, which lives on. */
+async function sayFailed(name: string, { bus }: SpawnContext, error: unknown): Promise<void> {
+  const detail = error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
+  await bus.presence.beat({ name, status: "failed", at: new Date().toISOString(), detail });
+}
+
 /** Its own, else the one that the lead was started with. */
 function modelOf(info: TeammateInfo, { lead }: TeamConfig): { model?: string } {
   const model = info.model ?? lead?.model;
   return model === undefined ? {} : { model };
-}
-
-async function dropMember(name: string, { bus }: SpawnContext): Promise<void> {
-  await bus.roster.update((team) => ({ ...team, members: team.members.filter((member) => member.name !== name) }));
 }
 
 /** Resolves once the worker wrote itself into the roster; rejects when it is late or `isGone` says how it ended. */

@@ -99,3 +99,12 @@ test("a teammate's file tools stay in its worktree, whose place below the data f
   expect(await decisionOf(".roocode/config.yaml")).toBe("deny");
   expect(await decisionOf("/home/dev/.roocode/teams/t/inboxes/lead/new/1.json")).toBe("deny");
 });
+
+test.each([
+  [`${primary}/src/a.ts`, `${own}/src/a.ts`],
+  [`${worktrees}/bob/src/a.ts`, `${own}/src/a.ts`],
+])("W13: a write to %s is denied with the path of the own worktree", async (path, meant) => {
+  const decision = await decideFor("WriteFile", { path, content: "x" });
+  expect(decision).toMatchObject({ decision: "deny", layer: "path" });
+  expect(decision.reason).toContain(`in your own worktree it is "${meant}"`);
+});

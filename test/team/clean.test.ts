@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { selfIdentity } from "../../src/platform/process.ts";
 import { addWorktree } from "../../src/platform/worktree.ts";
@@ -9,8 +9,8 @@ import { type Ground, git, mergeAll, read, teamGround, write } from "./converge/
 
 const RESCUED = "refs/roocode/rescue/auth/alice";
 
-function clean({ bus, repo, worktrees, lock }: Ground, force = false): Promise<Cleaned> {
-  return cleanTeam({ bus, primary: repo, checkout: repo, worktrees, worktreeLock: lock, force });
+function clean({ bus, repo, worktrees, lock, needs }: Ground, force = false): Promise<Cleaned> {
+  return cleanTeam({ bus, primary: repo, checkout: repo, worktrees, worktreeLock: lock, needs, force });
 }
 
 function has(ground: Ground, ref: string): boolean {
@@ -204,4 +204,16 @@ test("a repository inside a worktree is left where it is, by force too", async (
   git(inner, "-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "--message=x");
   expect((await clean(ground, true)).kept).toEqual(["alice"]);
   expect(read(inner, "x.txt")).toBe("x\n");
+});
+
+test("the teardown command runs with the worktree's ports before it is removed, and its failure holds nothing up", async () => {
+  const teardown = 'echo "$ROOCODE_PORT in $PWD" >> "$ROOCODE_PRIMARY/../torn"; echo no server >&2; exit 5';
+  await using ground = await teamGround({ members: ["alice", "bob"], commands: { teardown } });
+  ground.commit("bob", { "b.txt": "b\n" });
+  const cleaned = await clean(ground);
+  expect(cleaned).toMatchObject({ removed: ["alice"], kept: ["bob"] });
+  expect(cleaned.text).toMatch(/The teardown command \(.*\) failed in .*alice:\nno server\n\[exit code 5\]/);
+  expect(existsSync(ground.worktreeOf("alice"))).toBe(false);
+  // A worktree that stays is not torn down.
+  expect(read(dirname(ground.repo), "torn")).toBe(`20000 in ${ground.worktreeOf("alice")}\n`);
 });

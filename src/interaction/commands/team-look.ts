@@ -3,7 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import type { TeamEvent } from "../../protocol/team.ts";
 import { resultText } from "../../protocol/tool.ts";
 import { teamNames, teamRecord } from "../../runtime/find-team.ts";
-import { statusText, type TeamStatus, teamStatus } from "../../runtime/team-status.ts";
+import { statusText, type TeamStatus, teamStatus, teamStatusWithFiles } from "../../runtime/team-status.ts";
 import { retryText } from "../../team/agent-presence.ts";
 import { followLog, LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 import { stepText } from "../team-screen.ts";
@@ -36,7 +36,7 @@ export async function listTeams(data: DataPaths, json: boolean, write: Output): 
 }
 
 export async function showStatus(data: DataPaths, name: string, json: boolean, write: Output): Promise<number> {
-  const status = await teamStatus(await teamRecord(data, name));
+  const status = await teamStatusWithFiles(await teamRecord(data, name));
   write(json ? `${JSON.stringify(status)}\n` : `${statusText(status)}\n`);
   return 0;
 }

@@ -19,7 +19,7 @@ function written(word: Word, part: Part, scene: Scene, replaces: boolean): Findi
   return (pathsOf(word, part, scene.ground) ?? []).flatMap((path): Finding[] => {
     if (/^\/dev\/(tcp|udp)\//.test(path)) return [stickyAsk("it opens a connection to the network through the shell", "path")];
     const verdict = judgePath(path, "write", scene.ground, false);
-    if (verdict.isOthers) return [deny(`"${word.text}" belongs to the primary checkout or to another teammate`, "path")];
+    if (verdict.isOthers) return [deny(verdict.reason, "path")];
     if (verdict.isPolicy || (replaces && !word.isBelow && isPolicyFolder(verdict.resolved ?? path, scene.ground)))
       return [deny(verdict.isPolicy ? verdict.reason : `"${word.text}" holds what git or RooCode obeys`, "path")];
     if (verdict.place === "inside" && !verdict.isSticky) return [];

@@ -28,6 +28,7 @@ const teammate = z.looseObject({
   worktreePath: z.string(),
   branch: z.string(),
   baseCommit: z.string(),
+  ports: z.object({ first: z.number().int(), size: z.number().int() }).optional(),
   backendType: backendKind,
   paneId: z.string().optional(),
   process: identity.optional(),

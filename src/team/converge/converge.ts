@@ -1,7 +1,9 @@
-import { git } from "../../platform/git.ts";
+import { GitError, git } from "../../platform/git.ts";
 import type { LoopComplete } from "../../protocol/agent.ts";
+import { UserError } from "../../protocol/errors.ts";
 import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
 import type { Tool } from "../../protocol/tool.ts";
+import type { WorktreeNeeds } from "../worktree-needs.ts";
 import { executableChanges } from "./executable-changes.ts";
 import { type Candidate, Guard, type MergeHooks } from "./guard.ts";
 import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
@@ -16,6 +18,8 @@ export type IntegratorJob = {
   prompt: string;
   /** Its working folder and root. */
   worktree: string;
+  /** Beside what its commands have in their environment anyway. */
+  env: NodeJS.ProcessEnv;
   /** Texts of allow rules that are valid in the worktree alone. */
   grants: string[];
   /** Puts the system's watch around the Bash tool. */
@@ -29,10 +33,11 @@ export type ConvergeOptions = MergeHooks & {
   primary: string;
   integrationPath: string;
   worktreeLock: string;
-  includeFile: string;
+  needs: WorktreeNeeds;
   guidance?: string;
   runIntegrator: (job: IntegratorJob, signal: AbortSignal) => Promise<LoopComplete>;
   onStep: (step: TeamStep) => void;
+  onNote: (text: string) => void;
   /** The worktree for the merges was made. */
   onWorktree?: ((path: string) => Promise<void>) | undefined;
   signal: AbortSignal;
@@ -77,8 +82,24 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
     return makeReport({ ...facts, merged: sorted.landed, unmerged: sorted.left, hasLandedBefore: sorted.landed.length > 0 });
   }
 
-  const { integrationPath: path, worktreeLock, includeFile } = options;
-  const integration = await openIntegration({ primary, path, start, worktreeLock, includeFile, onWorktree: options.onWorktree });
+  const { integrationPath: path, worktreeLock, needs, onNote, onWorktree } = options;
+  const opened = await openIntegration({ primary, path, start, worktreeLock, needs, onNote, onWorktree, signal }).catch(
+    (error: unknown) => {
+      // The setup command, or a full disk: nothing was merged, and what there is to merge stays where it is.
+      if (error instanceof UserError || error instanceof GitError) return `there is no worktree to merge in: ${error.message}`;
+      throw error;
+    },
+  );
+  if (typeof opened === "string") {
+    const unmerged = sorted.candidates.map(({ name, branch }): UnmergedMember => ({ name, branch, kind: "left", reason: opened }));
+    return makeReport({
+      ...facts,
+      merged: sorted.landed,
+      unmerged: [...sorted.left, ...unmerged],
+      hasLandedBefore: sorted.landed.length > 0,
+    });
+  }
+  const integration = opened;
   const guard = new Guard({
     integration,
     candidates: sorted.candidates,
@@ -116,7 +137,10 @@ async function integrate(
   }
   const tasks = await bus.tasks.list();
   const prompt = integratorPrompt({ team, start: integration.start, worktree: integration.path, branches, pairs, tasks, before, guidance });
-  const end = await runIntegrator({ prompt, worktree: integration.path, grants: integratorGrants(branches), guard: guard.wrap }, signal);
+  const end = await runIntegrator(
+    { prompt, worktree: integration.path, env: integration.env, grants: integratorGrants(branches), guard: guard.wrap },
+    signal,
+  );
   // What a command in the background did, or a merge that was left unfinished.
   if (!signal.aborted) await guard.look();
   await integration.reset();

@@ -9,6 +9,7 @@ export type GateRequest = {
   command: string;
   worktree: string;
   timeoutMs?: number;
+  env?: NodeJS.ProcessEnv;
   /** Puts it into the OS sandbox: a check that is a model's words. */
   contain?: Contain | undefined;
 };
@@ -24,13 +25,13 @@ const DRAIN_MS = 500;
 
 /** Runs a check in a worktree. Whatever it started is gone when this resolves. */
 export async function runGate(request: GateRequest, signal: AbortSignal): Promise<GateResult> {
-  const { command, worktree, timeoutMs = TIMEOUT_MS } = request;
+  const { command, worktree, timeoutMs = TIMEOUT_MS, env = {} } = request;
   const bare = [ownProgram("bash", process.env), "--noprofile", "--norc", "-c", command];
   const contained = await request.contain?.(bare, { command, isUnsandboxed: false });
   const [file = "bash", ...args] = contained?.argv ?? bare;
   const child = spawn(ownProgram(file, process.env), args, {
     cwd: worktree,
-    env: checkEnvironment(process.env),
+    env: { ...checkEnvironment(process.env), ...env },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });

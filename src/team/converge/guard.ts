@@ -156,7 +156,12 @@ export class Guard {
   async #gate(check: string): Promise<GateResult> {
     const { integration, gateTimeoutMs, signal, onStep } = this.#options;
     const result = await runGate(
-      { command: check, worktree: integration.path, ...(gateTimeoutMs === undefined ? {} : { timeoutMs: gateTimeoutMs }) },
+      {
+        command: check,
+        worktree: integration.path,
+        env: integration.env,
+        ...(gateTimeoutMs === undefined ? {} : { timeoutMs: gateTimeoutMs }),
+      },
       signal,
     );
     onStep({ type: "gate", command: check, ...result });

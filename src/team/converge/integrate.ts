@@ -1,7 +1,10 @@
 import { realpath, rm } from "node:fs/promises";
 import { exists } from "../../platform/files.ts";
 import { git, gitText } from "../../platform/git.ts";
-import { addWorktree, furnishWorktree, removeWorktree } from "../../platform/worktree.ts";
+import { addWorktree, furnishWorktree } from "../../platform/worktree.ts";
+import type { PortBlock } from "../../protocol/team.ts";
+import { commandMark } from "../left-commands.ts";
+import { dismantleWorktree, equipWorktree, portsOf, type WorktreeNeeds } from "../worktree-needs.ts";
 
 /** Belongs to the worktree alone and goes with it: the last commit that passed all looks. */
 const ACCEPTED = "refs/worktree/roocode-accepted";
@@ -11,21 +14,28 @@ export type IntegrationRequest = {
   path: string;
   start: string;
   worktreeLock: string;
-  includeFile: string;
+  needs: WorktreeNeeds;
+  onNote: (text: string) => void;
+  signal: AbortSignal;
   onWorktree?: ((path: string) => Promise<void>) | undefined;
 };
+
+type IntegrationState = { path: string; start: string; accepted: string; ports: PortBlock };
 
 /** The system's own worktree, in which branches come together. HEAD is detached; nobody's branch moves by what is done here. */
 export class Integration {
   readonly path: string;
   /** The tip of the user's branch that all is built on. */
   readonly start: string;
+  /** In the environment of what runs there. */
+  readonly env: NodeJS.ProcessEnv;
   #accepted: string;
   readonly #furnish: () => Promise<unknown>;
 
-  constructor(path: string, start: string, accepted: string, furnish: () => Promise<unknown>) {
+  constructor({ path, start, accepted, ports }: IntegrationState, furnish: () => Promise<unknown>) {
     this.path = path;
     this.start = start;
+    this.env = commandMark({ worktreePath: path, ports });
     this.#accepted = accepted;
     this.#furnish = furnish;
   }
@@ -79,23 +89,30 @@ export async function openIntegration({
   path,
   start,
   worktreeLock,
-  includeFile,
+  needs,
   onWorktree,
+  onNote,
+  signal,
 }: IntegrationRequest): Promise<Integration> {
-  const furnish = () => furnishWorktree(primary, path, includeFile);
+  const place = { primary, path, needs };
+  const furnish = () => furnishWorktree(primary, path, needs.includeFile);
   const earlier = await acceptedEarlier(path, primary, start);
   if (earlier !== undefined) {
-    const integration = new Integration(path, start, earlier, furnish);
+    const integration = new Integration({ path, start, accepted: earlier, ports: await portsOf(place) }, furnish);
     await integration.reset();
     await git(path, ["clean", "-d", "--force", "--quiet", "--exclude=/node_modules"]);
     return integration;
   }
-  if (await exists(path)) await removeWorktree(primary, path, worktreeLock);
-  else await git(primary, ["worktree", "prune"]);
+  if (await exists(path)) for (const note of await dismantleWorktree(place, worktreeLock)) onNote(note);
   await addWorktree({ primary, path, commit: start, lockPath: worktreeLock });
-  await furnish();
+  const { ports, notes } = await equipWorktree(place, signal).catch(async (error: unknown) => {
+    // Half equipped, it must not be taken for whole by the next Converge.
+    for (const note of await dismantleWorktree(place, worktreeLock)) onNote(note);
+    throw error;
+  });
+  for (const note of notes) onNote(note);
   await onWorktree?.(path);
-  const integration = new Integration(path, start, start, furnish);
+  const integration = new Integration({ path, start, accepted: start, ports }, furnish);
   await integration.accept(start);
   return integration;
 }

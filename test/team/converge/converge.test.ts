@@ -403,3 +403,26 @@ test("W11: blanks and other scripts in the path change nothing", async () => {
   expect(report.exitCode).toBe(0);
   expect(read(ground.repo, "d é/x y.txt")).toBe("x\n");
 });
+
+test("the integration worktree is set up, and its check finds ports of its own", async () => {
+  const check = 'test -f ready && test "$ROOCODE_PORT" = 20000';
+  await using ground = await teamGround({
+    members: ["alice"],
+    check,
+    commands: { setup: "touch ready" },
+    files: { ".gitignore": "ready\n" },
+  });
+  ground.commit("alice", { "a.txt": "a\n" });
+  const report = await ground.converge(mergeAll(ground, "alice"));
+  expect(report, report.text).toMatchObject({ exitCode: 0, gate: { ok: true } });
+});
+
+test("an integration worktree that can't be set up leaves every branch where it is, with the reason", async () => {
+  await using ground = await teamGround({ members: ["alice"], commands: { setup: "echo no disk >&2; exit 7" } });
+  const tip = ground.commit("alice", { "a.txt": "a\n" });
+  const report = await ground.converge(mergeAll(ground, "alice"));
+  expect(report).toMatchObject({ exitCode: 1, merged: [], unmerged: [{ name: "alice", kind: "left" }] });
+  expect(report.text).toMatch(/no worktree to merge in: its setup command \(.*\) failed:\nno disk\n\[exit code 7\]/);
+  expect(git(ground.repo, "rev-parse", ground.branchOf("alice"))).toBe(tip);
+  expect(existsSync(ground.integration)).toBe(false);
+});

@@ -10,6 +10,7 @@ import { createMemoryTeam } from "../../../src/team/bus/memory.ts";
 import { type ConvergeOptions, converge, type IntegratorJob } from "../../../src/team/converge/converge.ts";
 import type { ConvergeReport } from "../../../src/team/converge/report.ts";
 import { memberBranch } from "../../../src/team/member-name.ts";
+import type { WorktreeNeeds } from "../../../src/team/worktree-needs.ts";
 import { ShellState } from "../../../src/tools/bash/shell-state.ts";
 import { bashTool } from "../../../src/tools/builtin/bash.ts";
 import { tempFolder } from "../../support/temp.ts";
@@ -40,6 +41,7 @@ export type Ground = AsyncDisposable & {
   integration: string;
   worktrees: string;
   bus: TeamBus;
+  busOf: (name: string) => TeamBus;
   steps: TeamStep[];
   worktreeOf: (name: string) => string;
   branchOf: (name: string) => string;
@@ -47,9 +49,17 @@ export type Ground = AsyncDisposable & {
   commit: (name: string, files: Record<string, string | Buffer>) => string;
   converge: (script: Script, more?: Partial<ConvergeOptions>) => Promise<ConvergeReport>;
   lock: string;
+  needs: WorktreeNeeds;
+  notes: string[];
 };
 
-type GroundOptions = { files?: Record<string, string | Buffer>; check?: string; members: string[]; folder?: string };
+type GroundOptions = {
+  files?: Record<string, string | Buffer>;
+  check?: string;
+  members: string[];
+  folder?: string;
+  commands?: Pick<WorktreeNeeds, "setup" | "teardown">;
+};
 
 /** A repository of a user's on branch main, and a worktree with a branch for each member. */
 export async function teamGround({
@@ -57,6 +67,7 @@ export async function teamGround({
   check,
   members,
   folder = "repo",
+  commands = {},
 }: GroundOptions): Promise<Ground> {
   const temp = await tempFolder();
   const repo = join(temp.path, folder);
@@ -71,6 +82,11 @@ export async function teamGround({
   const worktrees = join(temp.path, "data", "worktrees", "auth");
   const lock = join(temp.path, "data", "worktrees.lock");
   const includeFile = join(repo, ".roocode", "worktree-include");
+  const needs: WorktreeNeeds = {
+    includeFile,
+    ...commands,
+    ports: { from: 20_000, size: 10, record: join(temp.path, "data", "ports.json") },
+  };
   const worktreeOf = (name: string) => join(worktrees, name);
   const branchOf = (name: string) => memberBranch("auth", name);
   for (const name of members) {
@@ -81,16 +97,20 @@ export async function teamGround({
   const team = createMemoryTeam({ ...sampleTeam(), repoRoot: repo, baseCommit, members: infos, ...(check === undefined ? {} : { check }) });
   const bus = team.open({ name: LEAD, epoch: 1 });
   const steps: TeamStep[] = [];
+  const notes: string[] = [];
   const integration = join(worktrees, ".integration");
   return {
     repo,
     integration,
     worktrees,
     bus,
+    busOf: (name) => team.open({ name, epoch: 1 }),
     steps,
     worktreeOf,
     branchOf,
     lock,
+    needs,
+    notes,
     commit(name, changed) {
       write(worktreeOf(name), changed);
       git(worktreeOf(name), "add", "--all");
@@ -104,7 +124,8 @@ export async function teamGround({
         primary: repo,
         integrationPath: integration,
         worktreeLock: lock,
-        includeFile,
+        needs,
+        onNote: (text) => notes.push(text),
         runIntegrator: (job, signal) => runScript(script, job, signal, join(temp.path, "out")),
         onStep: (step) => steps.push(step),
         signal: new AbortController().signal,

@@ -27,6 +27,8 @@ export function teamLayout(folder: string) {
     /** A file for each provider that asked for a pause. */
     waits: join(folder, "waits"),
     boot: join(folder, "boot"),
+    /** One file for each pair of members and file that they both change, once that was told. */
+    overlaps: join(folder, "overlaps"),
     log: join(folder, "log.jsonl"),
     audit: join(folder, "audit.jsonl"),
   };
