@@ -104,6 +104,7 @@ export async function runOnce(scenario: Scenario, keep: boolean): Promise<Result
     };
   } finally {
     isOver = true;
+    await killer.close();
     for (const pid of await processesIn(folder)) endProcess(pid);
     if (keep) await writeFile(join(folder, "output.txt"), output);
     if (!keep || faults.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 5 });

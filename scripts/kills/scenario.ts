@@ -3,7 +3,7 @@ import type { BackendKind } from "../../src/protocol/team.ts";
 
 const NAMES = ["alice", "bob", "carol", "dave"];
 const LEAD_VICTIMS = ["lead KILL", "lead TERM", "lead HUP"] as const;
-const GIT_VICTIMS = ["git merge", "git commit", "any git"] as const;
+const GIT_VICTIMS = ["git merge", "git landing", "git commit", "any git"] as const;
 export const VICTIMS = ["teammate", ...LEAD_VICTIMS, ...GIT_VICTIMS, "tmux server"] as const;
 export type Victim = (typeof VICTIMS)[number];
 export const MOMENTS = ["spawning", "working", "merging", "ending", "anywhen"] as const;
@@ -42,7 +42,7 @@ export function scenarioOf(seed: number, wishes: Wishes): Scenario {
     if (item === undefined) throw new Error("There is nothing to pick from.");
     return item;
   };
-  const names = NAMES.slice(0, 2 + Math.floor(random() * 3));
+  const names = NAMES.slice(0, 2 + Math.floor(random() * 2));
   const isTmux = wishes.backend === "tmux" || (wishes.backend === "mixed" && random() < 0.4);
   const kinds = [["teammate"], LEAD_VICTIMS, GIT_VICTIMS, ...(isTmux ? [["tmux server"] as const] : [])] as const;
   const drawn = pick<Victim>(pick<readonly Victim[]>(kinds));
