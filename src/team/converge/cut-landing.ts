@@ -1,9 +1,9 @@
-import { lstat, mkdtemp, readFile, rm, rmdir, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { lstat, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isErrno } from "../../platform/files.ts";
 import { GitError, git, gitText } from "../../platform/git.ts";
+import { makeTempFolder } from "../../platform/temp-folder.ts";
 
 /** Belongs to the checkout alone; there from before git moves the branch until git is over. */
 const UNDER_WAY = "refs/worktree/roocode-landing";
@@ -97,7 +97,7 @@ async function undo(checkout: string, from: string, to: string): Promise<void> {
 
 /** What `look` finds with an index that is as the commit is, for each of them. */
 async function withTrees<Found>(checkout: string, commits: readonly string[], look: (index: string) => Promise<Found>): Promise<Found[]> {
-  const folder = await mkdtemp(join(tmpdir(), "roocode-landing-"));
+  const folder = makeTempFolder("landing");
   const found: Found[] = [];
   try {
     for (const commit of commits) {
