@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exists } from "../../src/platform/files.ts";
 import { git, gitText } from "../../src/platform/git.ts";
 import { commandLine } from "../../src/platform/process-tree.ts";
+import { sweepTempFolders } from "../../src/platform/temp-folder.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
 import type { TestHome } from "../../test/support/home.ts";
 
@@ -42,6 +43,8 @@ export async function audit(home: TestHome, code: number | null, report: Report 
 
   const left = await processesLeft(dirname(home.home));
   if (left.length > 0) faults.push(`processes left: ${left.join(" | ")}`);
+  // Those of what was killed go with the next start.
+  sweepTempFolders(scratch);
   const files = await readdir(scratch);
   if (files.length > 0) faults.push(`left in the folder for temporary files: ${files.join(", ")}`);
   return faults;

@@ -10,8 +10,8 @@ import { processesIn } from "./audit.ts";
 export type GitTrap = {
   /** Before the real one on PATH. */
   bin: string;
-  /** Kills one call of those that the pattern fits, some milliseconds after its start. Gives what it was. */
-  spring(pattern: string, delayMs: () => number, isOver: () => boolean): Promise<string | undefined>;
+  /** Kills one call of those that the pattern fits, some milliseconds after its start; so many are let go before. Gives what it was. */
+  spring(pattern: string, skipped: number, delayMs: () => number, isOver: () => boolean): Promise<string | undefined>;
   close(): Promise<void>;
 };
 
@@ -48,7 +48,8 @@ exec ${real} "$@"
 
   return {
     bin,
-    async spring(wanted, delayMs, isOver) {
+    async spring(wanted, skipped, delayMs, isOver) {
+      let seenBefore = 0;
       await writeFile(pattern, `${wanted}\n`);
       try {
         while (!isOver()) {
@@ -60,6 +61,8 @@ exec ${real} "$@"
           const pid = await waiting();
           const line = pid === undefined ? "" : commandLine(pid).slice(start.length);
           await goPipe.write("\n".repeat(callers));
+          seenBefore += callers;
+          if (seenBefore <= skipped) continue;
           await sleep(delayMs());
           // Over before: the next call is as good.
           if (pid !== undefined && commandLine(pid) !== "" && process.kill(pid, "SIGKILL")) return `git${line}`;

@@ -130,6 +130,9 @@ function moment({ moment: wanted, depth, plan }: Scenario, begin: () => void): (
     seen.all += 1;
     seen[role.type] += 1;
     switch (wanted) {
+      case "start":
+        begin();
+        break;
       case "spawning":
         // Its answer to the second request starts all teammates.
         if (role.type === "lead" && seen.lead === 2) setTimeout(begin, depth * 2_000);

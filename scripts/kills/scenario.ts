@@ -4,9 +4,9 @@ import type { BackendKind } from "../../src/protocol/team.ts";
 const NAMES = ["alice", "bob", "carol", "dave"];
 const LEAD_VICTIMS = ["lead KILL", "lead TERM", "lead HUP"] as const;
 const GIT_VICTIMS = ["git merge", "git landing", "git commit", "any git"] as const;
-export const VICTIMS = ["teammate", ...LEAD_VICTIMS, ...GIT_VICTIMS, "tmux server"] as const;
+export const VICTIMS = ["teammate", ...LEAD_VICTIMS, ...GIT_VICTIMS, "tmux server", "everything"] as const;
 export type Victim = (typeof VICTIMS)[number];
-export const MOMENTS = ["spawning", "working", "merging", "ending", "anywhen"] as const;
+export const MOMENTS = ["start", "spawning", "working", "merging", "ending", "anywhen"] as const;
 export type Moment = (typeof MOMENTS)[number];
 
 export type Scenario = {
@@ -44,16 +44,17 @@ export function scenarioOf(seed: number, wishes: Wishes): Scenario {
   };
   const names = NAMES.slice(0, 2 + Math.floor(random() * 2));
   const isTmux = wishes.backend === "tmux" || (wishes.backend === "mixed" && random() < 0.4);
-  const kinds = [["teammate"], LEAD_VICTIMS, GIT_VICTIMS, ...(isTmux ? [["tmux server"] as const] : [])] as const;
+  const kinds = [["teammate"], LEAD_VICTIMS, GIT_VICTIMS, ["everything"], ...(isTmux ? [["tmux server"] as const] : [])] as const;
   const drawn = pick<Victim>(pick<readonly Victim[]>(kinds));
-  const moment = pick(MOMENTS);
+  const moment = pick(MOMENTS.slice(1));
   return {
     seed,
     backend: isTmux ? "tmux" : "process",
     plan: planOf(names, random),
     check: random() < 0.4 ? "! grep -rn '^<<<<<<< ' --include='*.txt' ." : undefined,
     victim: wishes.victim ?? drawn,
-    moment: wishes.moment ?? moment,
+    // A trap waits for its git.
+    moment: wishes.moment ?? (GIT_VICTIMS.some((one) => one === drawn) ? "start" : moment),
     depth: random(),
     delayMs: Math.floor(random() * 150),
     latencyMs: Math.floor(20 + random() * 60),

@@ -4,18 +4,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { runCommand } from "../../src/platform/process.ts";
 import type { TestHome } from "../../test/support/home.ts";
 import { livingMembers } from "../../test/support/running-team.ts";
-import { gitTrap } from "./git-trap.ts";
+import { processesIn } from "./audit.ts";
+import { type GitTrap, gitTrap } from "./git-trap.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** A victim may not be there yet, or not any more. */
 const PATIENCE_MS = 3_000;
 const LEAD_SIGNALS = { "lead KILL": "SIGKILL", "lead TERM": "SIGTERM", "lead HUP": "SIGHUP" } as const;
-/** Calls by their arguments: `-C folder` and such stand before the command. */
+/** Of each: its calls by their arguments (`-C folder` and such stand before the command), at most so many of them let go before, for so long. */
 const GIT_CALLS = {
-  "git merge": "(^| )merge --no-ff ",
-  "git landing": "(^| )merge --ff-only ",
-  "git commit": "(^| )commit ",
-  "any git": "",
+  "git merge": ["(^| )merge --no-ff ", 1, 10],
+  "git landing": ["(^| )merge --ff-only ", 0, 4],
+  "git commit": ["(^| )commit ", 4, 8],
+  "any git": ["", 150, 8],
 } as const;
 
 export type Killer = {
@@ -34,6 +35,11 @@ export async function killerFor(scenario: Scenario, home: TestHome, folder: stri
   const path = `${trap ? `${trap.bin}:` : ""}${process.env.PATH ?? ""}`;
   return { env: { TMUX_TMPDIR: sockets, PATH: path }, kill, close: async () => trap?.close() };
 
+  async function killGit({ spring }: GitTrap, victim: keyof typeof GIT_CALLS, isOver: () => boolean) {
+    const [pattern, mostSkipped, longestMs] = GIT_CALLS[victim];
+    return spring(pattern, Math.floor(scenario.random() * (mostSkipped + 1)), () => scenario.random() * longestMs, isOver);
+  }
+
   async function kill(leadPid: number, isOver: () => boolean): Promise<string | undefined> {
     switch (scenario.victim) {
       case "lead KILL":
@@ -47,6 +53,13 @@ export async function killerFor(scenario: Scenario, home: TestHome, folder: stri
           const one = living[Math.floor(scenario.random() * living.length)];
           return one && signal(one.pid, "SIGKILL") ? one.name : undefined;
         });
+      case "everything": {
+        // As if the machine had gone: again until none is left that another started meanwhile.
+        let count = 0;
+        for (let pids = await processesIn(folder); pids.length > 0; pids = await processesIn(folder))
+          for (const pid of pids) count += signal(pid, "SIGKILL") ? 1 : 0;
+        return count > 0 ? `all ${count} processes` : undefined;
+      }
       case "tmux server":
         return within(isOver, async () => {
           const shown = await runCommand("tmux", ["display-message", "-p", "#{pid}"], { env: { ...process.env, TMUX_TMPDIR: sockets } });
@@ -57,7 +70,7 @@ export async function killerFor(scenario: Scenario, home: TestHome, folder: stri
       case "git landing":
       case "git commit":
       case "any git":
-        return trap?.spring(GIT_CALLS[scenario.victim], () => scenario.random() * 10, isOver);
+        return trap && killGit(trap, scenario.victim, isOver);
     }
   }
 }
