@@ -77,11 +77,12 @@ async function claim(bus: FileBus, note: Note, name: string): Promise<void> {
   const context = { cwd: "/", callId: "1", signal: new AbortController().signal, progress: () => undefined };
   const run = async (input: Record<string, unknown>) => !(await tool.run(tool.parse(input), context)).isError;
   for (;;) {
-    await releaseDead(tasks, isAlive);
-    const open = (await tasks.list()).filter(({ status }) => status === "pending");
+    const all = await tasks.list();
+    const open = all.filter(({ status }) => status === "pending");
     const task = open[Math.floor(Math.random() * Math.min(open.length, 24))];
     if (task === undefined) {
-      if ((await tasks.list()).every(({ status }) => status === "completed")) return;
+      if (all.every(({ status }) => status === "completed")) return;
+      await releaseDead(tasks, isAlive);
       continue;
     }
     if (!(await run({ taskId: task.id, owner: name, status: "in_progress" }))) continue;

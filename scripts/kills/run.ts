@@ -25,6 +25,9 @@ export type Result = {
   seconds: number;
   faults: string[];
   codes: (number | string | null)[];
+  /** The end of what the commands printed. */
+  said: string;
+  /** Kept for a look. */
   folder?: string;
 };
 
@@ -100,7 +103,8 @@ export async function runOnce(scenario: Scenario, keep: boolean): Promise<Result
       seconds: (performance.now() - started) / 1000,
       faults,
       codes,
-      ...(keep && outcome !== "whole" ? { folder } : {}),
+      said: output.slice(-2_000),
+      ...(keep && outcome === "FAILED" ? { folder } : {}),
     };
   } finally {
     isOver = true;
