@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 180_000;
 
 export async function benchTeam({ model, backend, size, idleMs, roocode, place, environment }) {
   const names = Array.from({ length: size }, (_, index) => `mate${index + 1}`);
@@ -113,6 +113,50 @@ export async function benchTeam({ model, backend, size, idleMs, roocode, place, 
       p50 < 100 && wokenBy === size,
     ],
     [`${title}: message to a busy one in its next request`, `${inNext} of ${size}`, "all", inNext === size],
+  ];
+}
+
+/** One message after the other to a member that is idle each time: from the lead's answer to the member's next request. */
+export async function benchWake({ model, samples, roocode, place, environment }) {
+  const latencies = [];
+  let [wanted, sentBy, isIdle, leadTurns] = [0, undefined, gate(), 0];
+  model.answer = async (request) => {
+    if (!request.text.includes("BENCH-LEAD")) {
+      if (sentBy !== undefined && request.text.includes(`BENCH-WAKE-${wanted};`)) {
+        latencies.push(request.at - sentBy.end);
+        sentBy = undefined;
+      }
+      isIdle.open();
+      return { text: "I wait." };
+    }
+    leadTurns += 1;
+    if (leadTurns === 1)
+      return { calls: [{ name: "Agent", input: { name: "mate1", description: "waits", prompt: "BENCH-MATE-mate1: wait." } }] };
+    await isIdle.opened;
+    if (wanted === samples) return { text: "The bench is over." };
+    // It says that it is idle, and stands still.
+    await sleep(150);
+    isIdle = gate();
+    wanted += 1;
+    sentBy = request;
+    return { calls: [send("mate1", `BENCH-WAKE-${wanted};`)] };
+  };
+  const argv = [roocode, "team", "BENCH-LEAD", "-p", "--name", "bench-wake", "--backend", "process", "--teammates", "1"];
+  const child = spawn(process.execPath, argv, {
+    cwd: place.repo,
+    env: environment(),
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  latencies.sort((a, b) => a - b);
+  const [p50, p99] = [0.5, 0.99].map((share) => latencies[Math.floor(latencies.length * share)]);
+  return [
+    [
+      `message to an idle member, ${latencies.length} of them: p50, p99`,
+      `${p50?.toFixed(0)}, ${p99?.toFixed(0)} ms`,
+      "p50 < 100, p99 < 500 ms",
+      latencies.length === samples && code === 0 && p50 < 100 && p99 < 500,
+    ],
   ];
 }
 

@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { makeTempFolder } from "../platform/temp-folder.ts";
 import type { BackendKind } from "../protocol/team.ts";
 import type { Surroundings } from "../runtime/surroundings.ts";
 import { backendFacts, chooseBackend } from "../runtime/team-backend.ts";
@@ -13,7 +12,7 @@ export async function inOwnSession(surroundings: Surroundings, backend: BackendK
   const facts = await backendFacts(surroundings);
   if (!facts.isTerminal || facts.insideTmux || chooseBackend(surroundings, backend, facts).kind !== "tmux") return undefined;
   const { openInOwnSession } = await import("../team/backends/tmux-session.ts");
-  const handoverFolder = await mkdtemp(join(tmpdir(), "roocode-handover-"));
+  const handoverFolder = makeTempFolder("handover");
   try {
     return await openInOwnSession({
       sessionName: `roocode-${name}`,

@@ -1,10 +1,10 @@
-import { copyFile, lstat, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { identity } from "../platform/commit.ts";
 import { exists } from "../platform/files.ts";
 import { git, gitText } from "../platform/git.ts";
 import { submodulesWithOwnWork } from "../platform/submodules.ts";
+import { makeTempFolder } from "../platform/temp-folder.ts";
 
 const PREFIX = "refs/roocode/rescue/";
 const KEEP_DAYS = 30;
@@ -42,7 +42,7 @@ async function isSame(path: string, original: string): Promise<boolean> {
 
 /** A commit of the paths as they are on disk, on top of HEAD (and of the index where that differs). The worktree is not touched. */
 export async function rescueWorktree(worktree: string, ref: string, paths: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "roocode-rescue-"));
+  const folder = makeTempFolder("rescue");
   try {
     const index = join(folder, "index");
     const own = await gitText(worktree, ["rev-parse", "--path-format=absolute", "--git-path", "index"]);

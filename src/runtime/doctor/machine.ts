@@ -1,8 +1,7 @@
 import { watch } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile, rm } from "node:fs/promises";
 import { runCommand } from "../../platform/process.ts";
+import { makeTempFolder } from "../../platform/temp-folder.ts";
 import { findRipgrep, runRipgrep } from "../../tools/search/ripgrep.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { backendFacts } from "../team-backend.ts";
@@ -93,7 +92,7 @@ function terminal({ env }: Surroundings): Check {
 
 /** Mail wakes a teammate by a file event; without any it is looked for four times a second. */
 async function fileEvents(): Promise<Check> {
-  const folder = await mkdtemp(join(tmpdir(), "roocode-doctor-"));
+  const folder = makeTempFolder("doctor");
   try {
     watch(folder, { persistent: false }).close();
     const limit = process.platform === "linux" ? await inotifyLimit() : undefined;

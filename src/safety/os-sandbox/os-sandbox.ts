@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { makeTempFolder } from "../../platform/temp-folder.ts";
 import { matchesStar } from "../patterns.ts";
 import { bubblewrapArgs } from "./bubblewrap.ts";
 import { type Probe, probeSandbox } from "./detect.ts";
@@ -148,7 +148,7 @@ function launcher(plan: SandboxPlan, variables: Readonly<Record<string, string>>
 
 /** Outside of what the commands see as their temporary folder but for the part that is bound there. */
 function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "roocode-sandbox-"));
+  const folder = makeTempFolder("sandbox");
   mkdirSync(join(folder, "tmp"), { mode: 0o700 });
   writeFileSync(join(folder, "blank"), "", { mode: 0o400 });
   return folder;

@@ -2,7 +2,7 @@ import type { TeammateInfo } from "../../protocol/team.ts";
 import { type TmuxClient, TmuxError } from "./tmux-client.ts";
 import { arrange, choosePlaces, type Layout, type Place } from "./tmux-layout.ts";
 import { literal, safeFolder } from "./tmux-names.ts";
-import { AGENT_MARK, HOLD, LIST_PANES, type Pane, readPanes, TEAM_MARK, type TmuxCommand } from "./tmux-panes.ts";
+import { AGENT_MARK, hold, LIST_PANES, type Pane, readPanes, TEAM_MARK, type TmuxCommand } from "./tmux-panes.ts";
 import type { TeamWindows } from "./tmux-windows.ts";
 
 type Request = { teammate: TeammateInfo; command: readonly string[] };
@@ -90,14 +90,14 @@ export class PaneOpener {
     switch (place.type) {
       case "split":
         return [
-          ["split-window", ...common, "-t", `${place.window}.{bottom-right}`, ...HOLD],
+          ["split-window", ...common, "-t", `${place.window}.{bottom-right}`, ...hold()],
           ...arrange(place.window, place.withLead ? lead : undefined),
         ];
       case "window":
-        return [["new-window", ...common, "-t", `${place.session}:`, "-n", name, ...HOLD]];
+        return [["new-window", ...common, "-t", `${place.session}:`, "-n", name, ...hold()]];
       case "session":
         // A refused name is taken by another's session.
-        return [["new-session", ...common, "-s", refused === 0 ? name : `${name}-${refused + 1}`, "-n", name, ...DETACHED_SIZE, ...HOLD]];
+        return [["new-session", ...common, "-s", refused === 0 ? name : `${name}-${refused + 1}`, "-n", name, ...DETACHED_SIZE, ...hold()]];
     }
   }
 

@@ -27,8 +27,13 @@ export const LIST_PANES: TmuxCommand = [
   `#{pane_id}|#{window_id}|#{session_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{window_width}|#{window_height}|#{window_zoomed_flag}|#{pid}|#{${AGENT_MARK}}|#{${TEAM_MARK}}`,
 ];
 
-/** A pane's first program: it waits, whatever is typed, until `respawn-pane -k` puts the real one in its place. No PATH needed. */
-export const HOLD: TmuxCommand = ["/bin/sh", "-c", "trap '' INT QUIT; while read -r line; do :; done"];
+/**
+ * A pane's first program: it waits, whatever is typed, until `respawn-pane -k` puts the real one in its place, or until the maker is gone:
+ * such a pane has no mark yet, so nobody would ever close it. Without a `sleep` on PATH it waits all the same.
+ */
+export function hold(maker = process.pid): TmuxCommand {
+  return ["/bin/sh", "-c", `trap '' INT QUIT; while kill -0 ${maker} 2>/dev/null; do sleep 1 2>/dev/null || read -r line; done`];
+}
 
 export function readPanes(printed: string): Pane[] {
   const panes = new Map<string, Pane>();

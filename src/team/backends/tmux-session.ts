@@ -11,7 +11,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { TmuxClient, TmuxError } from "./tmux-client.ts";
 import { awaitStatus, lastLines } from "./tmux-death.ts";
 import { literal, safeFolder } from "./tmux-names.ts";
-import { HOLD, LIST_PANES, type Pane, readPanes } from "./tmux-panes.ts";
+import { hold, LIST_PANES, type Pane, readPanes } from "./tmux-panes.ts";
 
 const HandoverSchema = z.object({
   version: z.literal(1),
@@ -123,7 +123,7 @@ async function makeSession(client: TmuxClient, wanted: string, cwd: string) {
     try {
       const printed = await client.run([
         ...["new-session", "-d", "-P", "-F", "#{pane_id} #{session_id} #{session_name}", "-s", name, "-n", "team"],
-        ...[...size, "-c", safeFolder(cwd), ...HOLD],
+        ...[...size, "-c", safeFolder(cwd), ...hold()],
       ]);
       const [pane = "", session = "", ...nameInUse] = printed.trimEnd().split(" ");
       return { pane, session, name: nameInUse.join(" ") };

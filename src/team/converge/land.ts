@@ -1,7 +1,8 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno } from "../../platform/files.ts";
-import { git, gitText } from "../../platform/git.ts";
+import { type GitResult, git, gitText } from "../../platform/git.ts";
+import { beginLanding, endLanding, undoCutLanding } from "./cut-landing.ts";
 
 export type LandRequest = {
   primary: string;
@@ -33,22 +34,35 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
     const result = await git(primary, ["update-ref", "-m", "roocode: team converged", ref, to, from]);
     return result.exitCode === 0 ? { type: "landed", where } : movedMeanwhile(branch, from, "", to);
   }
+  // Of an earlier one, which was killed in the middle of it.
+  await undoCutLanding(where, tip);
   const blocked = await whatStandsInTheWay(where, from, to, changedBy);
   const byHand = `git -C ${quoted(where)} merge --ff-only ${to}`;
   if (blocked.length > 0) {
     return { type: "blocked", reason: `${blocked.join("\n")}\nNothing of yours was touched. Commit or move that away, then: ${byHand}` };
   }
   if (signal.aborted) return { type: "blocked", reason: `interrupted. By hand: ${byHand}` };
-  // Both options keep what this look may have missed: nothing is stashed, ignored files are not overwritten.
-  const merge = ["merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-verify-signatures", "--no-stat", "--quiet", to];
-  const result = await git(where, merge);
+  const result = (await fastForward(where, to)) ?? (await fastForward(where, to));
   const now = await gitText(primary, ["rev-parse", "--verify", ref]);
-  if (result.exitCode === 0 && now === to) return { type: "landed", where };
+  if (result?.exitCode === 0 && now === to) return { type: "landed", where };
   if (now !== from) return movedMeanwhile(branch, from, now, to);
-  return {
-    type: "blocked",
-    reason: `git refused: ${(result.stderr || result.stdout).trim().slice(0, 1000)}\nNothing of yours was touched. By hand: ${byHand}`,
-  };
+  const why = result ? `git refused: ${(result.stderr || result.stdout).trim().slice(0, 1000)}` : "git was killed twice.";
+  return { type: "blocked", reason: `${why}\nNothing of yours was touched. By hand: ${byHand}` };
+}
+
+/** Undefined when git was killed: what it had done by then is taken back. */
+async function fastForward(where: string, to: string): Promise<GitResult | undefined> {
+  await beginLanding(where, to);
+  try {
+    // Both options keep what the look before may have missed: nothing is stashed, ignored files are not overwritten.
+    const options = ["--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-verify-signatures", "--no-stat", "--quiet"];
+    const result = await git(where, ["merge", ...options, to]);
+    await endLanding(where);
+    return result;
+  } catch {
+    await undoCutLanding(where, await gitText(where, ["rev-parse", "--verify", "HEAD"]));
+    return undefined;
+  }
 }
 
 function movedMeanwhile(branch: string, from: string, tip: string, to: string): Landing {

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ownEnvironment } from "../../platform/own-programs.ts";
+import { makeTempFolder } from "../../platform/temp-folder.ts";
 
 export type Pipe = { read: number; write: number };
 
@@ -36,7 +36,7 @@ export class Pipes {
   }
 
   async #make(): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), "roocode-pipes-"));
+    const folder = makeTempFolder("pipes");
     try {
       const names = Array.from({ length: BATCH }, (_, index) => join(folder, String(index)));
       await promisify(execFile)("mkfifo", ["-m", "600", ...names], { env: ownEnvironment() });

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { commandEnvironment } from "../../platform/command-environment.ts";
 import { exists } from "../../platform/files.ts";
 import { ownProgram } from "../../platform/own-programs.ts";
 import { stopTree } from "../../platform/process-tree.ts";
+import { makeTempFolder } from "../../platform/temp-folder.ts";
 import { Pipes } from "../bash/pipes.ts";
 import { Watchdog } from "../bash/watchdog.ts";
 import { Capture } from "./capture.ts";
@@ -143,7 +143,7 @@ export class CommandHooks {
  * A file without a name. Of a pipe that nobody reads, writing would fail, and Node's are sockets, which `/dev/stdin` can't open again.
  */
 function inputFile(payload: string): number {
-  const folder = mkdtempSync(join(tmpdir(), "roocode-hook-"));
+  const folder = makeTempFolder("hook");
   try {
     const path = join(folder, "event.json");
     writeFileSync(path, payload, { mode: 0o600 });
