@@ -10,7 +10,7 @@ import { UserError } from "../protocol/errors.ts";
 import type { FireHook } from "../protocol/hook.ts";
 import { addSpent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import { LEAD, type MemberStatus, type TeamConfig, type TeammateInfo, type TeamStep } from "../protocol/team.ts";
+import { LEAD, type TeamConfig, type TeammateInfo, type TeamStep } from "../protocol/team.ts";
 import { AgentPresence } from "../team/agent-presence.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import type { FileBus } from "../team/bus/file/open.ts";
@@ -18,17 +18,18 @@ import type { ConvergeReport } from "../team/converge/report.ts";
 import { DeathWatch } from "../team/death-watch.ts";
 import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
 import { type LeadEnd, runLead } from "../team/lead.ts";
-import type { LeadAnswer } from "../team/lead-answers.ts";
 import { MailReader } from "../team/mail-reader.ts";
 import { RoomForTeammates } from "../team/room.ts";
 import { reviveTeammate, type SpawnContext, spawnTeammate } from "../team/spawn.ts";
 import { convergeTool } from "../team/tools/converge.ts";
-import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import { askUserTool } from "../tools/builtin/ask-user.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { FileState } from "../tools/file-state.ts";
 import { firstInput } from "./agent-memory.ts";
 import { agentsFolder } from "./agents-folder.ts";
 import { builtInPrompt } from "./built-in-agent.ts";
+import type { LeadScreen } from "./lead-screen.ts";
+import { MemberQuestions } from "./member-questions.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { OpenedHooks } from "./open-hooks.ts";
@@ -47,17 +48,6 @@ const PLAN_WAITS =
   "<system-reminder>This member changes nothing before you answer with SendMessage: plan_approval_response, its requestId, approve, and feedback on what to change. Weigh the plan against the goal, the other members' files and what is missing.</system-reminder>";
 const LEAD_TURNS = 200;
 const MONITOR_MS = 2_000;
-
-export type LeadScreen = {
-  event: (event: AgentEvent) => void;
-  status: (status: MemberStatus, detail?: string) => void;
-  note: (text: string) => void;
-  /** Absent when nobody can answer. `alwaysRule` is what "always" would write. */
-  askHuman?: (alwaysRule: string | undefined, ...question: Parameters<AskHuman>) => ReturnType<AskHuman>;
-  askUser: AskUser;
-  /** Absent when nobody can answer; undefined when nobody did. */
-  askPlan?: (from: string, plan: string, signal: AbortSignal) => Promise<LeadAnswer | undefined>;
-};
 
 export type LeadRequest = {
   surroundings: Surroundings;
@@ -221,29 +211,26 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
   });
   for (const note of opened.notes) screen.note(note);
 
-  const questions = new Map<string, AbortController>();
   const onProtocol = async (envelope: ProtocolEnvelope): Promise<void> => {
     const { id, from, body } = envelope;
     switch (body.type) {
       case "permission_request":
-        // Beside the pump: a question must not hold up the mail.
-        answerPermission(envelope.id, from, body).catch((error: unknown) => {
-          screen.note(`The question of ${from} could not be answered: ${error instanceof Error ? error.message : String(error)}`);
-        });
+        questions.askPermission(id, from, body);
         break;
       case "permission_settled":
-        questions.get(body.requestId)?.abort();
+        questions.settle(body.requestId);
         break;
       case "shutdown_response":
         stopping.delete(from);
         screen.note(`${from} has stopped.`);
         break;
       case "plan_approval_request":
-        openPlans.set(id, from);
         onStep({ type: "message", from, to: LEAD, summary: "asks for the approval of its plan", kind: body.type });
-        // Beside the pump, like permissions.
-        if (team.plan === "me") void answerPlan(id, from, body.text);
-        else mail.tell(`${envelopeText(envelope)}\n${PLAN_WAITS}`);
+        if (team.plan === "me") questions.askPlan(id, from, body.text);
+        else {
+          openPlans.set(id, from);
+          mail.tell(`${envelopeText(envelope)}\n${PLAN_WAITS}`);
+        }
         break;
       case "shutdown_request":
       case "plan_approval_response":
@@ -252,46 +239,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         break;
     }
   };
-  async function answerPlan(requestId: string, from: string, plan: string): Promise<void> {
-    try {
-      const answer = (await screen.askPlan?.(from, plan, signal)) ?? {
-        approve: false,
-        feedback: "Nobody is here to approve plans. Leave it open, change nothing, and end your turn with a summary of the plan.",
-      };
-      if (signal.aborted) return;
-      openPlans.delete(requestId);
-      await bus.mailbox.send(from, { type: "plan_approval_response", requestId, ...answer });
-    } catch (error) {
-      screen.note(`The plan of ${from} could not be answered: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  async function answerPermission(
-    requestId: string,
-    from: string,
-    body: Extract<ProtocolEnvelope["body"], { type: "permission_request" }>,
-  ): Promise<void> {
-    const open = new AbortController();
-    questions.set(requestId, open);
-    const decision = { decision: "ask", sticky: false, layer: "mode", reason: body.reason } as const;
-    const question = { ...body.request, agent: from };
-    const answer = await screen.askHuman?.(body.alwaysRule, question, decision, AbortSignal.any([signal, open.signal]));
-    questions.delete(requestId);
-    if (open.signal.aborted || signal.aborted) return;
-    if (answer === "always") {
-      // The rule that was shown is the member's: paths in it begin at its worktree.
-      const root = (await bus.roster.read()).members.find((member) => member.name === from)?.worktreePath;
-      await opened.permissions.writeAlways(question, decision, root).catch((error: unknown) => {
-        screen.note(`The rule was not written: ${error instanceof Error ? error.message : String(error)}`);
-      });
-    }
-    const approve = answer === "yes" || answer === "always";
-    await bus.mailbox.send(from, {
-      type: "permission_response",
-      requestId,
-      approve,
-      ...(answer === undefined ? { feedback: "nobody answered" } : {}),
-    });
-  }
+  const questions = new MemberQuestions({ bus, screen, permissions: opened.permissions, signal });
 
   const mail = new MailReader({
     mailbox: bus.mailbox,

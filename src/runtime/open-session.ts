@@ -168,7 +168,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     askHuman: asking,
     checkpoints: { open: () => opened.checkpoints(), turn: () => opened.agent.turns },
     onEvent: options.onSubagentEvent,
-    ...(teamScreen
+    ...(teamScreen && !isCoordinator
       ? {
           openTeams: async (known) => {
             const { SessionTeams } = await import("./session-teams.ts");
