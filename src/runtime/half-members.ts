@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { exists } from "../platform/files.ts";
 import { git } from "../platform/git.ts";
+import { removeLeftLocks } from "../platform/left-locks.ts";
 import { removeWorktree } from "../platform/worktree.ts";
 import type { Roster, TeammateInfo } from "../protocol/team.ts";
 
@@ -19,6 +20,7 @@ export async function dropHalfMembers(roster: Roster, ground: Ground): Promise<s
   if (half.length === 0) return [];
   for (const { branch, worktreePath } of half) {
     await removeWorktree(ground.primary, worktreePath, ground.worktreeLock);
+    await removeLeftLocks(ground.primary, { branch, stillMs: 0 });
     await git(ground.primary, ["branch", "-D", branch]);
   }
   const names = half.map((member) => member.name);

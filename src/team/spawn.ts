@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exists } from "../platform/files.ts";
 import { git, gitText } from "../platform/git.ts";
+import { removeLeftLocks } from "../platform/left-locks.ts";
 import { isAlive } from "../platform/process.ts";
 import { addWorktree, furnishWorktree, removeWorktree, restoreWorktree } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
@@ -102,7 +103,8 @@ export async function reviveTeammate(name: string, context: SpawnContext): Promi
   if (!known) throw new UserError(`${name} is not in this team.`);
   if (known.process && isAlive(known.process)) return known;
   await endLeftCommands(known);
-  if (!(await exists(known.worktreePath))) {
+  if (await exists(known.worktreePath)) await removeLeftLocks(known.worktreePath, { stillMs: 0 });
+  else {
     await restoreWorktree({ primary, path: known.worktreePath, branch: known.branch, lockPath: context.worktreeLock });
     await furnishWorktree(primary, known.worktreePath, context.includeFile);
     await context.onWorktree?.(known);
