@@ -1,4 +1,5 @@
 import { GitError, git, gitText } from "./git.ts";
+import { removeLeftLocks } from "./left-locks.ts";
 import { wholeLfsFiles } from "./lfs.ts";
 
 export type CommitRequest = { subject: string; trailers?: Readonly<Record<string, string>> };
@@ -10,7 +11,18 @@ const FALLBACK_EMAIL = "roocode@localhost";
  * Commits all that is dirty in a worktree of ours: tracked and untracked, never ignored, and no file of Git LFS that would go in whole. Gives the commit's id, or undefined
  * when there was nothing. No hooks, no signing; the user's identity, else roocode's.
  */
-export async function commitAll(worktree: string, { subject, trailers = {} }: CommitRequest): Promise<string | undefined> {
+export async function commitAll(worktree: string, request: CommitRequest): Promise<string | undefined> {
+  try {
+    return await commitOnce(worktree, request);
+  } catch (error) {
+    // git says why it fails; one that was killed (no memory, a signal to all) does not, and leaves its locks.
+    if (error instanceof GitError) throw error;
+    await removeLeftLocks(worktree);
+    return commitOnce(worktree, request);
+  }
+}
+
+async function commitOnce(worktree: string, { subject, trailers = {} }: CommitRequest): Promise<string | undefined> {
   const dirty = await dirtyPaths(worktree);
   if (dirty.length === 0) return undefined;
   const left = (await wholeLfsFiles(worktree, dirty)).map((path) => `:(top,exclude,literal)${path}`);

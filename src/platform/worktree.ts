@@ -1,5 +1,5 @@
 import { appendFile, copyFile, mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { exists, isErrno, readTextOrUndefined } from "./files.ts";
 import { GitError, git, gitText } from "./git.ts";
 import { withLock } from "./lock.ts";
@@ -20,6 +20,7 @@ export type WorktreeRequest = {
 export async function addWorktree({ primary, path, branch, commit, lockPath }: WorktreeRequest): Promise<void> {
   await withLock(lockPath, async () => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await forgetCutAdd(primary, path);
     const isNew = branch !== undefined && !(await hasBranch(primary, branch));
     const wasThere = await exists(path);
     // Forced, for what somebody removed by hand is still in git's list, and the place would count as taken.
@@ -36,9 +37,21 @@ export async function addWorktree({ primary, path, branch, commit, lockPath }: W
 /** Checks out a branch that exists in a new folder; for a worktree whose folder was lost. */
 export async function restoreWorktree(request: Omit<WorktreeRequest, "commit"> & { branch: string }): Promise<void> {
   await withLock(request.lockPath, async () => {
+    await forgetCutAdd(request.primary, request.path);
     await git(request.primary, ["worktree", "prune"]);
     await gitText(request.primary, ["worktree", "add", request.path, request.branch]);
   });
+}
+
+/** A git that was killed while it made a worktree leaves it locked: then neither `remove` nor `prune` nor the end of its branch works. */
+async function forgetCutAdd(primary: string, path: string): Promise<void> {
+  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
+  const real = join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
+  for (const record of stdout.split("\0\0")) {
+    const lines = record.split("\0");
+    const isThis = lines.includes(`worktree ${path}`) || lines.includes(`worktree ${real}`);
+    if (isThis && lines.includes("locked initializing")) await git(primary, ["worktree", "unlock", path]);
+  }
 }
 
 /** What a fresh checkout lacks: node_modules as a link, and the ignored files that `.roocode/worktree-include` names. */
@@ -107,6 +120,7 @@ async function hasBranch(primary: string, branch: string): Promise<boolean> {
 /** Takes the folder and git's record of it away; the branch stays. For a worktree that was proven to hold nothing of its own. */
 export async function removeWorktree(primary: string, path: string, lockPath: string): Promise<void> {
   await withLock(lockPath, async () => {
+    await forgetCutAdd(primary, path);
     await git(primary, ["worktree", "remove", "--force", path]);
     await rm(path, { recursive: true, force: true });
     await git(primary, ["worktree", "prune"]);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { exists } from "../platform/files.ts";
 import { git } from "../platform/git.ts";
+import { removeLeftLocks } from "../platform/left-locks.ts";
 import type { Roster, TeammateInfo } from "../protocol/team.ts";
 import { endLeftCommands } from "../team/left-commands.ts";
 import { dismantleWorktree, type WorktreeNeeds } from "../team/worktree-needs.ts";
@@ -23,6 +24,7 @@ export async function dropHalfMembers(roster: Roster, ground: Ground): Promise<s
     await endLeftCommands({ worktreePath });
     // What its teardown command says is of no use to anyone: nobody worked there.
     await dismantleWorktree({ primary: ground.primary, path: worktreePath, needs: ground.needs }, ground.worktreeLock);
+    await removeLeftLocks(ground.primary, { branch, stillMs: 0 });
     await git(ground.primary, ["branch", "-D", branch]);
   }
   const names = half.map((member) => member.name);

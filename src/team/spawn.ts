@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exists } from "../platform/files.ts";
 import { gitText } from "../platform/git.ts";
+import { removeLeftLocks } from "../platform/left-locks.ts";
 import { isAlive } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
@@ -101,7 +102,8 @@ export async function reviveTeammate(name: string, context: SpawnContext, signal
     known = await find();
   }
   await endLeftCommands(known);
-  if (!(await exists(known.worktreePath))) await restoreMember(known, context, signal);
+  if (await exists(known.worktreePath)) await removeLeftLocks(known.worktreePath, { stillMs: 0 });
+  else await restoreMember(known, context, signal);
   const team = await context.bus.roster.update((now) => ({
     ...now,
     members: now.members.map((member) => (member.name === name ? startedAgain(member, context.backend.kind) : member)),

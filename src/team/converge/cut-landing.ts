@@ -1,14 +1,12 @@
-import { lstat, readFile, rm, rmdir, stat } from "node:fs/promises";
+import { lstat, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { isErrno } from "../../platform/files.ts";
 import { GitError, git, gitText } from "../../platform/git.ts";
+import { removeLeftLocks } from "../../platform/left-locks.ts";
 import { makeTempFolder } from "../../platform/temp-folder.ts";
 
 /** Belongs to the checkout alone; there from before git moves the branch until git is over. */
 const UNDER_WAY = "refs/worktree/roocode-landing";
-/** A lock that stays as it is for so long has nobody who holds it. */
-const STILL_MS = 1_000;
 
 /** Says in the checkout what its branch is about to become: a git that is killed meanwhile leaves half of the files there. */
 export async function beginLanding(checkout: string, to: string): Promise<void> {
@@ -31,33 +29,6 @@ export async function undoCutLanding(checkout: string, tip: string): Promise<voi
   const isAhead = to !== tip && (await git(checkout, ["merge-base", "--is-ancestor", tip, to])).exitCode === 0;
   if (isAhead) await undo(checkout, tip, to);
   await endLanding(checkout);
-}
-
-/** What git holds while it moves a branch; a killed one leaves them, and no other git works then. */
-async function removeLeftLocks(checkout: string): Promise<void> {
-  const branch = await gitText(checkout, ["symbolic-ref", "HEAD"]);
-  const paths = await Promise.all(
-    ["index", "HEAD", "ORIG_HEAD", branch].map((name) =>
-      gitText(checkout, ["rev-parse", "--path-format=absolute", "--git-path", `${name}.lock`]),
-    ),
-  );
-  const look = () => Promise.all(paths.map((path) => stateOf(path)));
-  const before = await look();
-  if (before.every((state) => state === undefined)) return;
-  await sleep(STILL_MS);
-  const after = await look();
-  for (const [index, path] of paths.entries())
-    if (before[index] !== undefined && before[index] === after[index]) await rm(path, { force: true });
-}
-
-async function stateOf(path: string): Promise<string | undefined> {
-  try {
-    const { ino, size, mtimeMs } = await stat(path);
-    return `${ino} ${size} ${mtimeMs}`;
-  } catch (error) {
-    if (isErrno(error, "ENOENT")) return undefined;
-    throw error;
-  }
 }
 
 async function undo(checkout: string, from: string, to: string): Promise<void> {
