@@ -33,9 +33,9 @@ export function teamCreateTool(create: (input: TeamCreateInput, signal: AbortSig
   return defineWrittenTool({
     name: "TeamCreate",
     description: [
-      "Starts a team in the background: a lead that splits the goal into tasks, and teammates that work side by side, each in a git worktree of its own; in the end their work is merged into the branch that is checked out here.",
-      "Worth it for work of several parts that can be done at the same time, and when the person asks for a team; it costs several times what you alone would. The goal must not need what is not committed here: teammates begin at the last commit.",
-      "Answers with the team's name. Its report comes in a <task-notification>: do not work on the same files meanwhile. SendMessage to its name writes to its lead, TaskStop ends it with all work saved.",
+      "Starts a team in the background: a lead splits the goal into tasks, teammates do them side by side in git worktrees of their own, from the last commit on, and their work is merged into the branch that is checked out here.",
+      "For work of several independent parts, or when the person asks for a team; it costs several times what you alone would.",
+      "Answers with its name; the report comes in a <task-notification>: leave its files alone meanwhile. SendMessage to the name writes to its lead, TaskStop ends it, work saved.",
     ].join("\n"),
     inputSchema: INPUT_SCHEMA,
     schema: teamCreateSchema,
