@@ -87,7 +87,7 @@ function alone(): Promise<Run> {
     const call = turns[rounds];
     return call ? { text: "Next.", calls: [call] } : { text: "All is done." };
   };
-  return measured(answer, async (home, env) => (await home.roocode(["-p", "Do all parts.", ...MODE], { env })).code);
+  return measured(answer, async (home, env) => (await home.roocode(["-p", "Do all parts.", ...MODE], { env, timeoutMs: 200_000 })).code);
 }
 
 /** Every member has its share of the tasks; the plan's lead makes the tasks, starts all at once, and merges when all is done. */
