@@ -42,10 +42,7 @@ function session(root: string, agents: Subagents): SessionTeams {
 test("a check that only the OS sandbox makes harmless is not allowed: as the team's own it would run outside of it", async () => {
   await using temp = await tempFolder("session-teams");
   await using agents = new Subagents();
-  const made = session(temp.path, agents).create(
-    { goal: "a shop", check: "npm test" },
-    new AbortController().signal,
-  );
+  const made = session(temp.path, agents).create({ goal: "a shop", check: "npm test" }, new AbortController().signal);
   await expect(made).rejects.toThrow(/^The check "npm test" is denied: .*outside of the OS sandbox/);
 });
 
