@@ -4,8 +4,11 @@ import { isAlive } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
+import type { TeamConfig } from "../protocol/team.ts";
 import { errorResult, type ToolResult, textResult } from "../protocol/tool.ts";
-import { readTeam } from "../team/bus/file/open.ts";
+import { CONTAINED } from "../safety/authorize.ts";
+import { teamLayout } from "../team/bus/file/layout.ts";
+import { openRoster, refuseNewerTeam } from "../team/bus/file/roster.ts";
 import type { TeamCreateInput } from "../team/tools/team-create.ts";
 import type { AgentsHost, Teams } from "./agents-host.ts";
 import { teamNames } from "./find-team.ts";
@@ -85,8 +88,8 @@ export class SessionTeams implements Teams {
     const { surroundings, session } = this.#host;
     const { data } = surroundings;
     for (const name of await teamNames(data)) {
-      const { team } = await readTeam(data.team(name));
-      if (team.lead?.session !== session || isAlive(team.lead.process)) continue;
+      const team = await readableTeam(data.team(name));
+      if (team?.lead?.session !== session || isAlive(team.lead.process)) continue;
       const note = `Its lead ended with the process of this session. What its members did is saved on their branches. The person goes on with it by: roocode team resume ${name}`;
       this.#agents.remember(
         { id: `team-${name}`, name, type: "team", description: team.goal, isTeam: true, startedAt: new Date().toISOString() },
@@ -99,8 +102,14 @@ export class SessionTeams implements Teams {
   /** The check is the model's words: who approves the team has read it, and what no command may do it may not either. */
   async #approveCheck(check: string | undefined, signal: AbortSignal): Promise<void> {
     if (check === undefined) return;
-    const access = { kind: "command", subject: check } as const;
-    const { decision, reason } = await this.#host.parent().permissions.authorize({ agent: "main", tool: "Bash", access }, signal);
+    const { authorize } = this.#host.parent().permissions;
+    const request = { agent: "main", tool: "Bash", access: { kind: "command", subject: check } } as const;
+    const contained = await authorize(request, signal);
+    // The team's own check runs outside of the OS sandbox, so what is allowed only inside of it is not allowed yet.
+    const isFree = contained.decision === "allow" && contained.reason === CONTAINED;
+    const { decision, reason } = isFree
+      ? await authorize({ ...request, access: { ...request.access, isUnsandboxed: true } }, signal)
+      : contained;
     if (decision === "deny")
       throw new UserError(`The check "${check}" is denied: ${reason.replace(/\.$/, "")}. Leave it out, or take another.`);
   }
@@ -118,6 +127,18 @@ export class SessionTeams implements Teams {
       ...(wanted === undefined ? {} : { permissionMode: wanted }),
       ...(left === undefined ? {} : { maxCost: left }),
     };
+  }
+}
+
+/** Teams of all sessions lie there: one that is damaged, of a newer RooCode or tidied away meanwhile must not keep this one from going on. */
+async function readableTeam(folder: string): Promise<TeamConfig | undefined> {
+  try {
+    const layout = teamLayout(folder);
+    await refuseNewerTeam(layout);
+    return await openRoster(layout).read();
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
   }
 }
 
