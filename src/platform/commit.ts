@@ -8,8 +8,8 @@ const FALLBACK_NAME = "roocode";
 const FALLBACK_EMAIL = "roocode@localhost";
 
 /**
- * Commits all that is dirty in a worktree of ours: tracked and untracked, never ignored, and no file of Git LFS that would go in whole. Gives the commit's id, or undefined
- * when there was nothing. No hooks, no signing; the user's identity, else roocode's.
+ * Commits all that is dirty in a worktree of ours: tracked and untracked, never ignored, and no file of Git LFS that would go in whole.
+ * Gives the commit's id, or undefined when there was nothing. No hooks, no signing; the user's identity, else roocode's.
  */
 export async function commitAll(worktree: string, request: CommitRequest): Promise<string | undefined> {
   try {

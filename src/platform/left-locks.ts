@@ -1,4 +1,4 @@
-import { rm, stat } from "node:fs/promises";
+import { readdir, readFile, readlink, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isErrno } from "./files.ts";
 import { git, gitText } from "./git.ts";
@@ -21,10 +21,23 @@ export async function removeLeftLocks(
   const before = await Promise.all(paths.map(stateOf));
   if (before.every((state) => state === undefined)) return;
   if (stillMs > 0) await sleep(stillMs);
+  // One that waits for its editor holds a lock for minutes.
+  if (stillMs > 0 && (await gitWorksIn(checkout))) return;
   const after = await Promise.all(paths.map(stateOf));
   for (const [index, path] of paths.entries()) {
     if (before[index] !== undefined && before[index] === after[index]) await rm(path, { force: true });
   }
+}
+
+/** Where the system tells the processes; elsewhere the time alone does. */
+async function gitWorksIn(checkout: string): Promise<boolean> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const works = pids.map(async (pid) => {
+    const [name, cwd] = await Promise.all([readFile(`/proc/${pid}/comm`, "utf8"), readlink(`/proc/${pid}/cwd`)]);
+    return name.trim() === "git" && `${cwd}/`.startsWith(`${checkout}/`);
+  });
+  // A process that has ended meanwhile, or is another user's, is none of ours.
+  return (await Promise.allSettled(works)).some((one) => one.status === "fulfilled" && one.value);
 }
 
 async function stateOf(path: string): Promise<string | undefined> {

@@ -221,8 +221,8 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         questions.settle(body.requestId);
         break;
       case "shutdown_response":
-        stopping.delete(from);
-        screen.note(`${from} has stopped.`);
+        if (body.approve) stopping.delete(from);
+        screen.note(body.approve ? `${from} has stopped.` : `${from} does not stop: ${body.feedback ?? "it did not say why"}`);
         break;
       case "plan_approval_request":
         onStep({ type: "message", from, to: LEAD, summary: "asks for the approval of its plan", kind: body.type });

@@ -148,6 +148,10 @@ async function start(info: TeammateInfo, first: Pick<Boot, "prompt" | "revivedAt
     ...first,
     ...modelOf(info, team),
     permissionMode: info.permissionMode,
+  }).catch(async (error: unknown) => {
+    // "starting" was said for it, and the lead would wait for it for ever.
+    await sayFailed(info.name, context, error);
+    throw error;
   });
   const paneId = await backend.spawn(info, [...context.command, "--boot", bootFile], bootFile).catch(async (error: unknown) => {
     // A worker that never came up has not taken it away, and it holds keys.

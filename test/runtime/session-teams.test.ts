@@ -50,7 +50,7 @@ test("teams that can't be read keep no session from going on, and its own team i
   await using temp = await tempFolder("session-teams");
   await using agents = new Subagents();
   const data = dataPaths(temp.path, join(temp.path, "data"));
-  const { version: _, revision: __, ...team } = sampleTeam();
+  const team = sampleTeam();
   // Process 1 was not started then.
   const lead = { process: { pid: 1, startedAt: `not ${processStart(1)}` }, permissionMode: "acceptEdits", session: "session-1" } as const;
   await createFileTeam(data.team("own"), { ...team, name: "own", lead });
