@@ -55,7 +55,7 @@ test.each(["in-process", "process"])(
     expect(results.lead?.[0]).toContain("async_launched");
     const alice = model.requests.filter(({ role }) => role.type === "worker").at(-1);
     const [refused, named, fork] = calls(alice?.steps ?? [], "Agent").map(({ result }) => result);
-    expect(refused).toContain("permission_mode is for teammates");
+    expect(refused).toContain("permission_mode and plan_mode_required are for teammates");
     if (backend === "in-process") {
       expect(named).toContain("The helper has looked.");
       expect(fork).toContain("Give a subagent_type");
