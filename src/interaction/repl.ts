@@ -173,7 +173,7 @@ export async function runRepl(
       }
       if (slash && slash.type !== "prompt") continue;
       running = whole;
-      if (news !== undefined) screen.dim("A sub-agent in the background has ended.");
+      if (news !== undefined) screen.dim("What worked in the background has ended.");
       const message = news === undefined ? await messageOf(line, slash, whole.signal) : userText(news);
       if (message) {
         const events = session.agent.run({ message }, whole.signal);

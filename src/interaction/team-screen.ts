@@ -34,13 +34,19 @@ export function plainTeamScreen(screen: PlainScreen): TeamScreen {
 export function sessionTeamScreen(screen: PlainScreen, attention: Attention, team: string): TeamScreen {
   const plain = plainTeamScreen(screen);
   const lead = `${team} lead`;
+  let lastStep: string | undefined;
   return {
     ...plain,
-    event: (event) => screen.event(event, lead),
+    event: (event) => {
+      const display = event.type === "tool_result" ? event.result.display : undefined;
+      // The step has said it already.
+      if (display?.type !== "text" || display.text !== lastStep) screen.event(event, lead);
+    },
     integrator: (event) => screen.event(event, `${team} integrator`),
     note: (text) => screen.dim(`${team}: ${text}`),
     step: (step) => {
       const text = stepText(step);
+      lastStep = text;
       if (text !== undefined) screen.dim(`${team}: ${text}`);
     },
     askHuman: async (alwaysRule, request, decision, signal) =>

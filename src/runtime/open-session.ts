@@ -172,7 +172,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       ? {
           openTeams: async (known) => {
             const { SessionTeams } = await import("./session-teams.ts");
-            return new SessionTeams({ surroundings, mode: () => mode, parent: () => opened, session: id, screen: teamScreen }, known);
+            const left = () => (flags.maxCost === undefined ? undefined : flags.maxCost - (opened.spending.cost - spentBefore));
+            return new SessionTeams({ surroundings, mode: () => mode, parent: () => opened, session: id, screen: teamScreen, left }, known);
           },
         }
       : {}),
@@ -228,6 +229,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     await Promise.all([mcp?.[Symbol.asyncDispose](), hooks?.[Symbol.asyncDispose]()]);
     throw error;
   });
+  // The cap is for what this process spends.
+  const spentBefore = opened.spending.cost;
   if (opened.wasPlanning) isPlanningKept = true;
   if (opened.wasPlanning && flags.permissionMode === undefined) mode = "plan";
   const close = async () => {

@@ -102,6 +102,8 @@ export class SessionAgents implements AsyncDisposable {
    * later: a print run, a teammate. `mail` ends the wait as well, and gets a turn of its own.
    */
   async *untilDone(agent: SessionAgent, input: AgentInput, signal: AbortSignal, mail?: Mail): AsyncGenerator<AgentEvent> {
+    const { spending } = this.#host.parent();
+    const { cost: spentBefore } = spending;
     let next = input;
     let before: LoopComplete | undefined;
     for (;;) {
@@ -114,7 +116,9 @@ export class SessionAgents implements AsyncDisposable {
       const whole = before ? joined(before, end) : end;
       const later = end.reason === "end_turn" ? await this.#nextInput(signal, mail) : undefined;
       if (later === undefined) {
-        yield signal.aborted && whole.reason === "end_turn" ? { ...whole, reason: "aborted" } : whole;
+        const reason = signal.aborted && whole.reason === "end_turn" ? "aborted" : whole.reason;
+        // What worked beside it may have spent between two runs as well.
+        yield { ...whole, reason, ...(spending.isPriced ? { cost: spending.cost - spentBefore } : {}) };
         return;
       }
       before = whole;
@@ -185,7 +189,6 @@ export class SessionAgents implements AsyncDisposable {
 
 /** Several runs as one, to who sees only its end. */
 function joined(before: LoopComplete, end: LoopComplete): LoopComplete {
-  const cost = before.cost === undefined || end.cost === undefined ? {} : { cost: before.cost + end.cost };
   const { cost: _, ...rest } = end;
-  return { ...rest, ...cost, turns: before.turns + end.turns, usage: addUsage(before.usage, end.usage) };
+  return { ...rest, turns: before.turns + end.turns, usage: addUsage(before.usage, end.usage) };
 }

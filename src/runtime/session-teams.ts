@@ -2,12 +2,14 @@ import type { Subagents } from "../engine/subagents/background.ts";
 import type { SubagentEnd } from "../engine/subagents/subagent.ts";
 import { isAlive } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
+import type { Spent } from "../protocol/model.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { escapeSystemTags } from "../protocol/system-tags.ts";
 import type { TeamConfig } from "../protocol/team.ts";
 import { errorResult, type ToolResult, textResult } from "../protocol/tool.ts";
 import { CONTAINED } from "../safety/authorize.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
+import { readTeam } from "../team/bus/file/open.ts";
 import { openRoster, refuseNewerTeam } from "../team/bus/file/roster.ts";
 import type { TeamCreateInput } from "../team/tools/team-create.ts";
 import type { AgentsHost, Teams } from "./agents-host.ts";
@@ -16,6 +18,7 @@ import { runTeam, type TeamScreen } from "./run-team.ts";
 import { readSurroundings, type Surroundings } from "./surroundings.ts";
 import { createTeam } from "./team-create.ts";
 import type { TeamOutcome } from "./team-outcome.ts";
+import { totalSpent } from "./team-status.ts";
 
 const DEFAULT_TEAMMATES = 4;
 
@@ -24,6 +27,8 @@ type Host = Pick<AgentsHost, "surroundings" | "mode" | "parent"> & {
   session: string;
   /** Where a team shows, and who answers its questions. */
   screen: (team: string) => TeamScreen;
+  /** What --max-cost leaves of US dollars now; undefined without a cap. */
+  left: () => number | undefined;
 };
 
 /** Teams that grow out of a conversation: the lead is a conversation of its own in this process, and its report comes as that of a sub-agent. */
@@ -32,6 +37,8 @@ export class SessionTeams implements Teams {
   readonly #agents: Subagents;
   /** Of those that run, by the id of their job. */
   readonly #tell = new Map<string, (text: string) => void>();
+  /** US dollars that running teams may take. */
+  #given = 0;
 
   constructor(host: Host, agents: Subagents) {
     this.#host = host;
@@ -39,11 +46,14 @@ export class SessionTeams implements Teams {
   }
 
   async create({ goal, name, check }: TeamCreateInput, signal: AbortSignal): Promise<ToolResult> {
-    const { surroundings, session, screen: screenOf, parent } = this.#host;
+    const { surroundings, session, screen: screenOf } = this.#host;
+    this.#left();
     await this.#approveCheck(check, signal);
     // The branch of this moment, which may be another than the session began on.
     const own = await readSurroundings(surroundings.cwd, surroundings.env, this.#flags());
     const team = await createTeam(own, { goal, name, check, backend: "auto", merge: true, session });
+    const cap = own.flags.maxCost ?? 0;
+    this.#given += cap;
     const id = `team-${team.team.name}`;
     const { askHuman, ...screen } = screenOf(team.team.name);
     this.#agents.start({ id, name: team.team.name, type: "team", description: goal, isTeam: true }, true, async (run) => {
@@ -61,8 +71,12 @@ export class SessionTeams implements Teams {
           { ...screen, ...(askHuman ? { askHuman } : {}) },
           run.signal,
         );
-        parent().spending.addSpent(outcome.spent);
+        this.#settle(cap, outcome.spent);
         return endOf(outcome);
+      } catch (error) {
+        const { presence } = await readTeam(team.folder);
+        this.#settle(cap, totalSpent(presence));
+        throw error;
       } finally {
         this.#tell.delete(id);
       }
@@ -114,16 +128,32 @@ export class SessionTeams implements Teams {
       throw new UserError(`The check "${check}" is denied: ${reason.replace(/\.$/, "")}. Leave it out, or take another.`);
   }
 
+  /** What a team that begins now may cost. */
+  #left(): number | undefined {
+    const all = this.#host.left();
+    if (all === undefined) return undefined;
+    const left = all - this.#given;
+    if (left > 0) return left;
+    throw new UserError(
+      this.#given > 0
+        ? "All that --max-cost leaves is given to the team that runs. Wait for its report, or end it with TaskStop."
+        : "The session's --max-cost is reached.",
+    );
+  }
+
+  #settle(cap: number, spent: Spent): void {
+    this.#given -= cap;
+    this.#host.parent().spending.addSpent(spent);
+  }
+
   #flags(): Surroundings["flags"] {
     const { surroundings, mode, parent } = this.#host;
-    const { maxCost, ...flags } = surroundings.flags;
-    const { modelName, spending } = parent();
-    const left = maxCost === undefined ? undefined : maxCost - spending.cost;
-    if (left !== undefined && left <= 0) throw new UserError("The session's --max-cost is reached.");
+    const { maxCost: _, ...flags } = surroundings.flags;
+    const left = this.#left();
     const wanted = teamMode(mode(), surroundings);
     return {
       ...flags,
-      model: modelName(),
+      model: parent().modelName(),
       ...(wanted === undefined ? {} : { permissionMode: wanted }),
       ...(left === undefined ? {} : { maxCost: left }),
     };

@@ -3,30 +3,20 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import type { PlanInput } from "../../src/interaction/demo/plan.ts";
 import { fakeModel } from "../support/fake-model.ts";
 import { testHome } from "../support/home.ts";
 import { tmuxTest } from "../support/in-tmux.ts";
 import { tmuxSocket } from "../support/tmux-server.ts";
+import { TWO_FILES } from "../support/two-files.ts";
 
 const LONG = 90_000;
 const FAKE_IT2 = fileURLToPath(new URL("../fixtures/tools/fake-it2", import.meta.url));
-const PLAN: PlanInput = {
-  teammates: [
-    { name: "alice", prompt: "You are alice." },
-    { name: "bob", prompt: "You are bob." },
-  ],
-  tasks: [
-    { key: "a", subject: "Write a", teammate: "alice", edits: [{ file: "a.txt", content: "from alice\n" }] },
-    { key: "b", subject: "Write b", teammate: "bob", edits: [{ file: "b.txt", content: "from bob\n" }] },
-  ],
-};
 
 test(
   "a team in panes of iTerm2, by a stand-in for it2: its work is merged, and every pane is closed",
   async () => {
     await using home = await testHome();
-    await using model = await fakeModel({ plan: PLAN });
+    await using model = await fakeModel({ plan: TWO_FILES });
     const bin = join(home.home, "bin");
     await mkdir(bin);
     copyFileSync(FAKE_IT2, join(bin, "it2"));
@@ -75,7 +65,7 @@ tmuxTest(
   "a team in panes that the person's own commands open: here those of tmux",
   async () => {
     await using home = await testHome();
-    await using model = await fakeModel({ plan: PLAN });
+    await using model = await fakeModel({ plan: TWO_FILES });
     await using socket = await tmuxSocket();
     await socket.tmux("new-session", "-d", "-x", "200", "-y", "50");
     const tmux = ["tmux", ...socket.socketArgs];

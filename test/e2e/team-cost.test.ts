@@ -1,13 +1,12 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Answer, Conversation } from "../../src/interaction/demo/conversation.ts";
+import type { Answer } from "../../src/interaction/demo/conversation.ts";
 import { type PlanInput, readPlan } from "../../src/interaction/demo/plan.ts";
 import { scriptedTurn } from "../../src/interaction/demo/scripted-model.ts";
 import { gitText } from "../../src/platform/git.ts";
 import { eventually } from "../support/eventually.ts";
-import { type FakeModel, fakeModel } from "../support/fake-model.ts";
-import { type TestHome, testHome } from "../support/home.ts";
+import { fakeModel } from "../support/fake-model.ts";
+import { testHome } from "../support/home.ts";
+import { dollarAnswers, pricedSettings } from "../support/priced.ts";
 import { startTeam, statusOf } from "../support/running-team.ts";
 
 const LONG = 120_000;
@@ -22,21 +21,6 @@ const PLAN: PlanInput = {
     { key: "b", subject: "Write b", teammate: "bob", blockedBy: ["a"], edits: [{ file: "b.txt", content: "from bob\n" }] },
   ],
 };
-
-/** Each answer costs one dollar. */
-function dollarAnswers(plan: PlanInput): (conversation: Conversation) => Answer {
-  const read = readPlan(plan);
-  return (conversation) => ({ ...scriptedTurn(read, conversation), usage: { input: 1_000, output: 100 } });
-}
-
-async function pricedSettings(home: TestHome, model: FakeModel): Promise<void> {
-  await mkdir(home.data, { recursive: true });
-  const prices = "prices: { input: 500, output: 5000 }";
-  await writeFile(
-    join(home.data, "config.yaml"),
-    `model: mine/m\nproviders:\n  - { name: mine, protocol: anthropic, baseUrl: "${model.proxy.anthropicUrl}", models: [{ id: m, ${prices} }] }\n`,
-  );
-}
 
 const resultOf = (stdout: string) => JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 

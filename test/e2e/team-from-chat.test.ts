@@ -9,22 +9,15 @@ import { gitText } from "../../src/platform/git.ts";
 import { fakeModel, PROTOCOLS } from "../support/fake-model.ts";
 import { testHome } from "../support/home.ts";
 import { tmuxDescribe } from "../support/in-tmux.ts";
+import { ONE_DOLLAR, pricedSettings } from "../support/priced.ts";
 import { openRepl } from "../support/repl.ts";
 import { livingMembers } from "../support/running-team.ts";
+import { TWO_FILES } from "../support/two-files.ts";
 
 const LONG = 120_000;
 const BYPASS = ["--permission-mode", "bypassPermissions"];
 const GOAL = "Two files for the shop";
-const plan = readPlan({
-  teammates: [
-    { name: "alice", prompt: "You are alice: do your task." },
-    { name: "bob", prompt: "You are bob: do your task." },
-  ],
-  tasks: [
-    { key: "a", subject: "The file a", teammate: "alice", edits: [{ file: "a.txt", content: "a\n" }] },
-    { key: "b", subject: "The file b", teammate: "bob", edits: [{ file: "b.txt", content: "b\n" }] },
-  ],
-});
+const plan = readPlan(TWO_FILES);
 
 function said({ steps }: Pick<Conversation, "steps">): string {
   return steps.flatMap((step) => (step.type === "words" && step.from === "user" ? [step.text] : [])).join("\n");
@@ -47,7 +40,7 @@ function chat(
 }
 
 describe("a team out of a print run", { timeout: LONG }, () => {
-  test.each(PROTOCOLS)("its report is a notification, its work is merged, its cost is the session's, over %s", async (protocol) => {
+  test.each(PROTOCOLS)("its report is a notification, its work is merged, over %s", async (protocol) => {
     await using model = await fakeModel(chat({ check: "test -e a.txt" }));
     await using home = await testHome();
     const run = await home.roocode(["-p", "a team, please", "--output-format", "json", ...BYPASS], {
@@ -67,9 +60,28 @@ describe("a team out of a print run", { timeout: LONG }, () => {
     expect(await gitText(home.repo, ["status", "--porcelain"])).toBe("");
     expect((await readdir(join(home.data, "teams"))).filter((name) => !name.startsWith("."))).toEqual([]);
     expect(await livingMembers(home)).toEqual([]);
-    const used = model.requests.filter(({ role }) => role.type !== "main").length;
-    expect(used).toBeGreaterThan(6);
     model.proxy.assertLegal();
+  });
+
+  test("what it took counts as the session's, and of two teams only one gets what --max-cost leaves", async () => {
+    const twice = { calls: ["shop", "house"].map((name) => ({ name: "TeamCreate", input: { goal: GOAL, name } })) };
+    const script = chat({});
+    await using model = await fakeModel(async (conversation) => {
+      const isFirst = conversation.role.type === "main" && calls(conversation.steps, "TeamCreate").length === 0;
+      return { ...(isFirst ? twice : await script(conversation)), usage: ONE_DOLLAR };
+    });
+    await using home = await testHome();
+    await pricedSettings(home, model);
+    const run = await home.roocode(["-p", "a team, please", "--output-format", "json", "--max-cost", "100", ...BYPASS], {
+      timeoutMs: LONG,
+    });
+    expect(run.code, run.stderr).toBe(0);
+    const main = model.requests.filter(({ role }) => role.type === "main");
+    const [first, second] = calls(main.at(-1)?.steps ?? [], "TeamCreate").map(({ result }) => result);
+    expect(first).toContain('"name":"shop"');
+    expect(second).toMatch(/^All that --max-cost leaves is given to the team that runs/);
+    expect(model.requests.length).toBeGreaterThan(main.length + 6);
+    expect(JSON.parse(run.stdout).total_cost_usd).toBeCloseTo(model.requests.length);
   });
 
   test("nobody is there to be asked, so it does not begin without a rule", async () => {
@@ -124,9 +136,11 @@ tmuxDescribe("a team out of the line REPL", { timeout: LONG }, () => {
     await repl.sees("Told: Delivered to the lead of shop");
     isHeld = false;
     await repl.sees("The team has reported.");
+    // Said once, by the step.
+    expect((await repl.screen()).match(/Task 2 pending: Write b/g)).toHaveLength(1);
     const lead = repl.model.requests.findLast(({ role }) => role.type === "lead");
     expect(JSON.stringify(lead?.steps)).toContain("Mind the NOTE.");
-    expect(await readFile(join(repl.home.repo, "a.txt"), "utf8")).toBe("a\n");
+    expect(await readFile(join(repl.home.repo, "a.txt"), "utf8")).toBe("from alice\n");
     await repl.prompt();
   });
 

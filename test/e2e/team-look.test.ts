@@ -7,24 +7,15 @@ import { tmuxTest } from "../support/in-tmux.ts";
 import { statusOf } from "../support/running-team.ts";
 import { teamInPanes } from "../support/team-in-panes.ts";
 import { tmuxSocket } from "../support/tmux-server.ts";
+import { TWO_FILES } from "../support/two-files.ts";
 
 const LONG = 90_000;
-const PLAN: PlanInput = {
-  teammates: [
-    { name: "alice", prompt: "You are alice." },
-    { name: "bob", prompt: "You are bob." },
-  ],
-  tasks: [
-    { key: "a", subject: "Write a", teammate: "alice", edits: [{ file: "a.txt", content: "from alice\n" }] },
-    { key: "b", subject: "Write b", teammate: "bob", edits: [{ file: "b.txt", content: "from bob\n" }] },
-  ],
-};
 
 test(
   "team report tells what a team did, of one that is over and of one that was left with its branches",
   async () => {
     await using home = await testHome();
-    await using model = await fakeModel({ plan: PLAN });
+    await using model = await fakeModel({ plan: TWO_FILES });
     const flags = ["-p", "--backend", "process", "--check", "test -f a.txt"];
     const merged = await home.roocode(["team", ...flags, "--name", "one", "go"], { env: model.env("anthropic") });
     expect(merged.code, merged.stderr).toBe(0);

@@ -34,6 +34,7 @@ function session(root: string, agents: Subagents): SessionTeams {
     surroundings: { data: dataPaths(root, join(root, "data")), cwd: root, env: {}, flags: {} },
     mode: () => "acceptEdits",
     session: "session-1",
+    left: () => undefined,
     parent: () => ({ permissions: { authorize } }),
   } as unknown as Host;
   return new SessionTeams(host, agents);
