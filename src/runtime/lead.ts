@@ -83,6 +83,7 @@ export type LeadSide = {
 export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): Promise<LeadEnd> {
   const { surroundings, team, teamFolder, bus, screen, onStep, hooks } = request;
   const openPlans = new Map<string, string>();
+  const reminded = new Set<string>();
   /** Asked to stop, and not heard of since: what is sent to them now is read by their next start. */
   const stopping = new Set<string>();
   const room = new RoomForTeammates(bus, request.maxRunning, (name) => stopping.add(name));
@@ -286,6 +287,11 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         deaths,
         merge: team.merge !== false,
         hasHelpers: () => agents.running.length > 0,
+        unanswered: () => {
+          const open = [...openPlans].filter(([id]) => !reminded.has(id));
+          for (const [id] of open) reminded.add(id);
+          return open.length === 0 ? undefined : open.map(([id, from]) => planWaits(id, from)).join("\n");
+        },
         unreadOf: async (name) => (await bus.mailbox.waitingFor(name)).waking,
         converge: (convergeSignal) => runConverge(undefined, convergeSignal),
         report: () => report,
@@ -303,6 +309,10 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
     pumpEnd.abort();
     await pump;
   }
+}
+
+function planWaits(requestId: string, from: string): string {
+  return `<system-reminder>${from} waits for your answer to its plan (requestId ${requestId}) and does nothing meanwhile. Answer with SendMessage, type plan_approval_response. This is said once.</system-reminder>`;
 }
 
 async function howItEnded({ paneId, backendType }: TeammateInfo, { backend }: SpawnContext): Promise<string | undefined> {

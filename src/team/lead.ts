@@ -13,6 +13,8 @@ export type LeadOptions = {
   mail: MailReader;
   deaths: DeathWatch;
   merge: boolean;
+  /** Once for each plan that a member waits with: words for a lead that has not answered. */
+  unanswered?: () => string | undefined;
   /** A sub-agent of the lead's own works in the background: its end wakes the lead. */
   hasHelpers?: () => boolean;
   /** Messages that lie unread in a member's box and will wake it: news lies there until something else does. */
@@ -70,6 +72,12 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
       if (mail.hasWork) {
         input = await nextFromMail();
         reminders = 0;
+        continue;
+      }
+      // Who waits for the lead counts as at work, and each would wait for the other.
+      const unanswered = options.unanswered?.();
+      if (unanswered !== undefined) {
+        input = { message: userText(unanswered) };
         continue;
       }
       if (await someoneMoves()) {

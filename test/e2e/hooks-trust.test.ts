@@ -6,6 +6,7 @@ import { gitText } from "../../src/platform/git.ts";
 import { eventually } from "../support/eventually.ts";
 import { fakeModel } from "../support/fake-model.ts";
 import { sampleRepository, type TestHome, testHome } from "../support/home.ts";
+import { tmuxTest } from "../support/in-tmux.ts";
 import { openRepl } from "../support/repl.ts";
 
 const HOOK = "hooks:\n  - {event: session_start, action: {type: command, command: 'touch \"$HOME/ran\"'}}\n";
@@ -84,7 +85,7 @@ test("outside of git a local file is the project's until the person accepts it, 
   expect(await exists(join(home.home, "ran2"))).toBe(false);
 });
 
-test("what the person accepts on the terminal outside of git is theirs from then on", async () => {
+tmuxTest("what the person accepts on the terminal outside of git is theirs from then on", async () => {
   await using repl = await openRepl(() => ({ text: "Done." }), {
     first: "2 hooks that can run",
     prepare: async ({ repo }) => {

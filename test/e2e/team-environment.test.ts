@@ -7,6 +7,7 @@ import { gitText } from "../../src/platform/git.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FakeModel, fakeModel, inOrder } from "../support/fake-model.ts";
 import { childEnvironment, type TestHome, testHome } from "../support/home.ts";
+import { tmuxTest } from "../support/in-tmux.ts";
 import { processesWith, startTeam, statusOf } from "../support/running-team.ts";
 import { tmuxSocket } from "../support/tmux-server.ts";
 
@@ -69,7 +70,7 @@ async function expectHooked(home: TestHome, model: FakeModel): Promise<void> {
 
 const FLAGS = ["team", "goal", "--name", "t", "--no-coordinator", "--trust", "--permission-mode", "bypassPermissions"];
 
-test(
+tmuxTest(
   "T10, T11, P06 in tmux: environment and hooks reach the pane of a member, nobody is asked there, and no process has a key in its arguments",
   async () => {
     await using home = await projectWithHook();

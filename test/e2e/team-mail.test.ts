@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { copyFile, readdir, readFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Answer, Conversation } from "../../src/interaction/demo/conversation.ts";
@@ -184,7 +184,10 @@ test.each(BACKENDS)(
     const texts = await Promise.all((await readdir(read)).map(async (name) => ({ name, text: await readFile(join(read, name), "utf8") })));
     const [old] = texts.filter(({ text }) => text.includes("shutdown_request"));
     const copy = `${String(Date.now()).padStart(14, "0")}.00000009.again.json`;
-    await copyFile(join(read, old?.name ?? ""), join(inbox(home, "alice", "new"), copy));
+    // Whole at once, as mail comes: half a file would be set aside.
+    const aside = join(inbox(home, "alice", "tmp"), copy);
+    await copyFile(join(read, old?.name ?? ""), aside);
+    await rename(aside, join(inbox(home, "alice", "new"), copy));
     await eventually(async () => (await readdir(read)).includes(copy), LONG);
     second.open();
     expect((await run.ended).code, run.output()).toBe(0);

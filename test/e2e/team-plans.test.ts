@@ -35,7 +35,7 @@ function lead({ steps }: Conversation): Answer {
     return {
       calls: [{ name: "Agent", input: { prompt: "Write a.txt.", description: "Write a file", name: "alice", permission_mode: "plan" } }],
     };
-  const words = steps.flatMap((step) => (step.type === "words" && step.from === "user" ? [step.text] : [])).join("\n");
+  const words = heard(steps);
   const requests = [...words.matchAll(/type="plan_approval_request" requestId="([^"]+)"/g)].map(([, id]) => id);
   const sent = calls(steps, "SendMessage");
   const requestId = requests[sent.length];
@@ -44,6 +44,11 @@ function lead({ steps }: Conversation): Answer {
   return {
     calls: [{ name: "SendMessage", input: { to: "alice", message: { type: "plan_approval_response", requestId, ...answer } } }],
   };
+}
+
+/** Mail comes with a message of its own, or with the result of a call. */
+function heard(steps: Conversation["steps"]): string {
+  return steps.map((step) => (step.type === "call" ? step.result : step.text)).join("\n");
 }
 
 const answers = (conversation: Conversation): Answer => (conversation.role.type === "worker" ? alice(conversation) : lead(conversation));
@@ -79,6 +84,30 @@ for (const backend of ["process", "in-process"])
     },
     LONG,
   );
+
+test(
+  "a lead that ends its turn without an answer to a plan is told once that it is waited for",
+  async () => {
+    await using home = await testHome({ "f.txt": "one\n" });
+    await using model = await fakeModel((conversation) => {
+      const { role, steps } = conversation;
+      if (role.type === "worker") {
+        if (calls(steps, "ExitPlanMode").length === 0) return { calls: [plan] };
+        return calls(steps, "WriteFile").length === 0 ? { calls: [write] } : { text: "Done." };
+      }
+      if (calls(steps, "Agent").length === 0 || calls(steps, "SendMessage").length > 0) return lead(conversation);
+      return heard(steps).includes("waits for your answer to its plan") ? lead(conversation) : { text: "Later." };
+    });
+    const flags = ["-p", "--no-merge", "--name", "plans", "--backend", "in-process", "--permission-mode", "bypassPermissions"];
+    await using run = startTeam(home, ["go", ...flags], model.env("anthropic"));
+    expect((await run.ended).code, run.output()).toBe(0);
+    const last = model.requests.findLast(({ role }) => role.type === "lead");
+    expect(heard(last?.steps ?? []).match(/waits for your answer to its plan/g)).toHaveLength(1);
+    const member = model.requests.findLast(({ role }) => role.type === "worker");
+    expect(calls(member?.steps ?? [], "ExitPlanMode")[0]?.result).toContain("Say which file.");
+  },
+  LONG,
+);
 
 tmuxTest(
   "with --plan=me the plans of all are put to the person in the lead's terminal, who says what to change or approves",
