@@ -11,7 +11,7 @@ import type { AgentEvent } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
 import { NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import type { AskHuman } from "../protocol/permission.ts";
-import type { MemberStatus, ProcessIdentity, Roster, TeammateInfo, TeamTask } from "../protocol/team.ts";
+import type { MemberStatus, ProcessIdentity, Roster, TeamBus, TeammateInfo, TeamTask } from "../protocol/team.ts";
 import { AgentPresence } from "../team/agent-presence.ts";
 import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
@@ -24,6 +24,7 @@ import type { OverlapNews } from "../team/overlap-news.ts";
 import { permissionRelay } from "../team/permission-relay.ts";
 import { onRejectedMail } from "../team/rejected-mail.ts";
 import { TeamLog } from "../team/team-log.ts";
+import { listAtStart } from "../team/tools/task-view.ts";
 import { runWorker, WorkerControl, type WorkerEnd, withMember } from "../team/worker.ts";
 import type { AskUser } from "../tools/builtin/ask-user.ts";
 import { FileState } from "../tools/file-state.ts";
@@ -268,7 +269,8 @@ export async function startWorker(
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
     if (boot.prompt !== undefined) await skills.tell();
-    const first = boot.prompt === undefined ? undefined : await firstInput(agent.memory, boot.prompt, screen.note);
+    const first =
+      boot.prompt === undefined ? undefined : await firstInput(agent.memory, await firstWords(boot.prompt, self, bus), screen.note);
     const presence = new AgentPresence(bus.presence, self, spent);
     const end = await runWorker(
       first,
@@ -313,6 +315,11 @@ export async function startWorker(
 /** Given to a request that an earlier process made, or to none: a plan is approved as it stands when it is sent. */
 function lateAnswer(envelope: ProtocolEnvelope): string {
   return `${envelopeText(envelope)}\n<system-reminder>No plan of yours waits for this answer. If you are still planning, send your plan with ExitPlanMode again.</system-reminder>`;
+}
+
+async function firstWords(prompt: string, self: string, { tasks }: Pick<TeamBus, "tasks">): Promise<string> {
+  const list = listAtStart(await tasks.list(), self);
+  return list === undefined ? prompt : `${prompt}\n\n${list}`;
 }
 
 async function workerSystem(info: TeammateInfo, team: string) {

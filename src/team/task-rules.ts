@@ -71,9 +71,10 @@ export function unfinishedBlockers(task: TeamTask, all: readonly TeamTask[]): Te
   return all.filter((other) => task.blockedBy.includes(other.id) && other.status !== "completed" && other.status !== "cancelled");
 }
 
-/** Pending, nobody's, and nothing before it: a member may take it. */
-export function claimable(all: readonly TeamTask[]): TeamTask[] {
-  return all.filter((task) => task.status === "pending" && task.owner === undefined && unfinishedBlockers(task, all).length === 0);
+/** Pending, nobody's (or `self`'s), and nothing before it: a member may take it. */
+export function claimable(all: readonly TeamTask[], self?: string): TeamTask[] {
+  const isFree = ({ status, owner }: TeamTask) => status === "pending" && (owner === undefined || owner === self);
+  return all.filter((task) => isFree(task) && unfinishedBlockers(task, all).length === 0);
 }
 
 /** `id` is undefined for a task that is not made yet. Throws for an edge to nowhere, to itself, or one that closes a circle. */

@@ -3,12 +3,17 @@ import type { Plan } from "./plan.ts";
 
 const BRANCH = /worktree-team-[^\s+"'`]+\+[\p{L}\p{N}\p{M}_-]+/gu;
 
-/** The integrator: one merge a branch; a conflict is read, edited, added and committed before the next. */
+/** The integrator: one merge a branch, clean ones in one turn; a conflict is read, edited, added and committed before the next. */
 export function integratorTurn(plan: Plan, steps: readonly Step[]): Answer {
+  const together = cleanBranches(plan, steps);
+  if (together.length > 1 && calls(steps, "Bash").length === 0) {
+    const merges = together.map((branch) => ({ name: "Bash", input: { command: mergeCommand(branch) } }));
+    return { text: `${together.map(nameOf).join(", ")} do not conflict: I merge them.`, calls: merges };
+  }
   for (const branch of branchesOf(plan, steps)) {
     const name = nameOf(branch);
-    const command = `git merge --no-ff -m "merge: ${name}" ${branch}`;
-    const at = steps.findIndex((step) => isBash(step, command));
+    const command = mergeCommand(branch);
+    const at = steps.findIndex((step) => isBash(step, command) && !isHeldUp(step));
     if (at < 0) return bash(`Next is ${name}.`, command);
     const merge = steps[at];
     if (merge?.type !== "call" || !merge.result.includes("CONFLICT")) continue;
@@ -16,6 +21,24 @@ export function integratorTurn(plan: Plan, steps: readonly Step[]): Answer {
     if (answer) return answer;
   }
   return { text: `[${plan.label}] ${plan.words.integrator}` };
+}
+
+/** The prompt's list of them; none when the plan has an order that a conflict may stand in the midst of. */
+function cleanBranches(plan: Plan, steps: readonly Step[]): string[] {
+  const prompt = steps.find((step) => step.type === "words" && step.from === "user");
+  const parts = prompt?.type === "words" ? prompt.text.split("\n\n") : [];
+  if (plan.mergeOrder && parts.some((part) => part.startsWith("One at a time"))) return [];
+  const list = parts.find((part) => part.startsWith("Without a conflict, all in one turn"));
+  return branchesOf(plan, steps).filter((branch) => list?.includes(mergeCommand(branch)));
+}
+
+function mergeCommand(branch: string): string {
+  return `git merge --no-ff -m "merge: ${nameOf(branch)}" ${branch}`;
+}
+
+/** It did not begin, because the one before it is in conflict. */
+function isHeldUp(step: Step): boolean {
+  return step.type === "call" && /not possible because you have unmerged files|have not concluded your merge/.test(step.result);
 }
 
 /** Branches that the prompt names, in the plan's order. */

@@ -2,29 +2,35 @@ import { type Answer, type Call, calls, isCut, jsonLines, type Step } from "./co
 import type { Plan, PlanTask } from "./plan.ts";
 
 const MAX_TRIES = 2;
+const MERGE: Answer = { text: "Every task is settled: I merge.", calls: [{ name: "Converge", input: {} }] };
 
 /** The lead: all tasks, all teammates, then wait; when all is settled, Converge and a last word. */
 export function leadTurn(plan: Plan, steps: readonly Step[]): Answer {
   const ids = createdIds(steps);
   const next = plan.tasks.filter((task) => canCreate(task, ids, steps));
-  if (next.length > 0) {
-    const text = ids.size === 0 ? `I split the goal into ${plan.tasks.length} tasks.` : "Now the tasks that wait for these.";
-    return { text, calls: next.map((task) => ({ name: "TaskCreate", input: createInput(task, ids) })) };
-  }
-  const asked = new Set(calls(steps, "Agent").flatMap((call) => (isCut(call.result) ? [] : [call.input.name])));
-  const missing = plan.teammates.filter((one) => !asked.has(one.name));
-  if (missing.length > 0) {
-    return {
-      text: `I start ${missing.map((one) => one.name).join(", ")}.`,
-      calls: missing.map(({ name, description, prompt }) => ({
-        name: "Agent",
-        input: { name, description, prompt: `[${plan.label}]\n${prompt}` },
-      })),
-    };
+  const creations = next.map((task) => ({ name: "TaskCreate", input: createInput(task, ids) }));
+  const starts = ids.size + next.length >= plan.tasks.length ? missingTeammates(plan, steps) : [];
+  if (creations.length + starts.length > 0) {
+    const split = ids.size === 0 ? `I split the goal into ${plan.tasks.length} tasks.` : "Now the tasks that wait for these.";
+    const text = [
+      ...(next.length > 0 ? [split] : []),
+      ...(starts.length > 0 ? [`I start ${starts.map(({ input }) => input.name).join(", ")}.`] : []),
+    ];
+    return { text: text.join(" "), calls: [...creations, ...starts] };
   }
   const last = steps.at(-1);
   if (last?.type === "call") return afterCall(plan, last, steps);
+  if (last?.type === "words" && /All tasks are done\. Call Converge/.test(last.text)) return MERGE;
   return { text: "I look at the task list.", calls: [{ name: "TaskList", input: {} }] };
+}
+
+function missingTeammates(plan: Plan, steps: readonly Step[]) {
+  const asked = new Set(calls(steps, "Agent").flatMap((call) => (isCut(call.result) ? [] : [call.input.name])));
+  const missing = plan.teammates.filter((one) => !asked.has(one.name));
+  return missing.map(({ name, description, prompt }) => ({
+    name: "Agent",
+    input: { name, description, prompt: `[${plan.label}]\n${prompt}` },
+  }));
 }
 
 function afterCall(plan: Plan, last: Call, steps: readonly Step[]): Answer {
@@ -39,7 +45,7 @@ function afterCall(plan: Plan, last: Call, steps: readonly Step[]): Answer {
 
 function afterList(plan: Plan, listed: readonly Record<string, unknown>[], steps: readonly Step[]): Answer {
   const open = listed.filter((line) => line.status === "pending" || line.status === "in_progress");
-  if (open.length === 0) return { text: "Every task is settled: I merge.", calls: [{ name: "Converge", input: {} }] };
+  if (open.length === 0) return MERGE;
   const busy = new Set(open.filter((line) => line.status === "in_progress").map((line) => line.owner));
   const free = open.filter((line) => line.status === "pending" && line.waitsFor === undefined);
   const told = plan.teammates.flatMap(({ name }) => {

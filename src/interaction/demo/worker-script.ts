@@ -8,17 +8,52 @@ type Action = { name: string; input: Record<string, unknown> };
 export function workerTurn(plan: Plan, self: string, steps: readonly Step[]): Answer {
   const claim = openClaim(steps, self);
   const task = claim && plan.tasks.find((one) => one.subject === claim.subject);
-  if (claim && task) return workOn(task, claim.id, steps.slice(claim.at + 1));
+  if (claim && task) return goOn(plan, self, steps, workOn(task, claim.id, steps.slice(claim.at + 1)));
 
   const message = unsent(plan, self, steps);
   if (message) return { text: `${message.to} must know of this.`, calls: [message.call] };
 
-  const last = steps.at(-1);
-  if (last?.type !== "call" || last.name !== "TaskList") return { text: "I look for a task.", calls: [{ name: "TaskList", input: {} }] };
-  return chooseTask(plan, self, jsonLines(last.result), steps);
+  const listed = listNow(steps);
+  if (!listed) return { text: "I look for a task.", calls: [{ name: "TaskList", input: {} }] };
+  const next = nextTask(plan, self, listed, steps);
+  return next ? take(next, self) : { text: report(plan, self, steps) };
 }
 
-function chooseTask(plan: Plan, self: string, listed: readonly Record<string, unknown>[], steps: readonly Step[]): Answer {
+/** A first completion takes the next task along, unless somebody is to be told of this one before. */
+function goOn(plan: Plan, self: string, steps: readonly Step[], answer: Answer): Answer {
+  const [done] = answer.calls ?? [];
+  if (done?.name !== "TaskUpdate" || done.input.status !== "completed") return answer;
+  if (calls(steps, "TaskUpdate").some((call) => call.input.taskId === done.input.taskId && call.input.status === "completed"))
+    return answer;
+  if (plan.messages.some((message) => message.from === self)) return answer;
+  const taken = new Set(calls(steps, "TaskUpdate").map((call) => call.input.taskId));
+  const known = calls(steps, "TaskList").at(-1)?.result;
+  const listed = (known === undefined ? listAtStart(steps) : jsonLines(known)) ?? [];
+  const next = nextTask(
+    plan,
+    self,
+    listed.filter((line) => !taken.has(line.id) && line.status === "pending"),
+    steps,
+  );
+  return next ? { text: answer.text ?? "", calls: [done, ...(take(next, self).calls ?? [])] } : answer;
+}
+
+/** The list as of this moment: as it was asked for just now, as the first message has it, or known to hold nothing more. */
+function listNow(steps: readonly Step[]): Record<string, unknown>[] | undefined {
+  const last = steps.at(-1);
+  if (last?.type === "call" && last.name === "TaskList") return jsonLines(last.result);
+  if (last?.type === "call" && last.result.includes("Nothing is free to claim now.")) return [];
+  return steps.every((step) => step.type === "words" && step.from === "user") ? listAtStart(steps) : undefined;
+}
+
+function listAtStart(steps: readonly Step[]): Record<string, unknown>[] | undefined {
+  const first = steps.find((step) => step.type === "words" && step.text.includes("Open tasks as you start"));
+  return first?.type === "words" ? jsonLines(first.text) : undefined;
+}
+
+type Choice = { id: string; task: PlanTask };
+
+function nextTask(plan: Plan, self: string, listed: readonly Record<string, unknown>[], steps: readonly Step[]): Choice | undefined {
   const news = steps.findLastIndex((step) => step.type === "words" && step.from === "user");
   const tried = calls(steps.slice(news + 1), "TaskUpdate").filter((call) => call.input.status === "in_progress");
   for (const line of listed) {
@@ -28,12 +63,18 @@ function chooseTask(plan: Plan, self: string, listed: readonly Record<string, un
     if ((line.status !== "pending" && line.status !== "in_progress") || line.waitsFor !== undefined) continue;
     if (task.waitsForMessageFrom !== undefined && !hasMessageFrom(steps, task.waitsForMessageFrom)) continue;
     if (tried.filter((call) => call.input.taskId === line.id).length >= MAX_TRIES) continue;
-    return {
-      text: `I take task ${String(line.id)}: ${task.subject}.`,
-      calls: [{ name: "TaskUpdate", input: { taskId: line.id, owner: self, status: "in_progress" } }],
-    };
+    return { id: String(line.id), task };
   }
-  return { text: report(plan, self, steps) };
+  return undefined;
+}
+
+/** The claim, and what is to be read for it, in one turn. */
+function take({ id, task }: Choice, self: string): Answer {
+  const claim = { name: "TaskUpdate", input: { taskId: id, owner: self, status: "in_progress" } };
+  return {
+    text: `I take task ${id}: ${task.subject}.`,
+    calls: [claim, ...actionsOf(task).filter((action) => action.name === "ReadFile")],
+  };
 }
 
 function report(plan: Plan, self: string, steps: readonly Step[]): string {
@@ -42,24 +83,20 @@ function report(plan: Plan, self: string, steps: readonly Step[]): string {
   return `[${plan.label}] Done by ${self}: ${done.join("; ")}.`;
 }
 
-/** The task that the last successful claim took, unless it was finished since. */
+/** The oldest task that was claimed and is not finished since: the next may be taken in the turn that finishes one. */
 function openClaim(steps: readonly Step[], self: string): { id: string; subject: string; at: number } | undefined {
-  let claim: { id: string; subject: string; at: number } | undefined;
+  const open = new Map<string, { id: string; subject: string; at: number }>();
   for (const [at, step] of steps.entries()) {
     if (step.type !== "call" || step.name !== "TaskUpdate") continue;
     const { status, taskId } = step.input;
     const answer = jsonLines(step.result)[0];
     if (status === "in_progress" && answer?.owner === self && answer.status === "in_progress") {
-      claim = { id: String(answer.id), subject: String(answer.subject), at };
-    } else if (
-      claim &&
-      taskId === claim.id &&
-      (isCut(step.result) || answer?.status === "completed" || answer?.status === "failed" || isLost(step.result))
-    ) {
-      claim = undefined;
+      open.set(String(answer.id), { id: String(answer.id), subject: String(answer.subject), at });
+    } else if (isCut(step.result) || answer?.status === "completed" || answer?.status === "failed" || isLost(step.result)) {
+      open.delete(String(taskId));
     }
   }
-  return claim;
+  return open.values().next().value;
 }
 
 function isLost(result: string): boolean {

@@ -28,9 +28,24 @@ export function integratorPrompt({ team, start, worktree, branches, pairs, tasks
       ? "By the dry run no two branches conflict with each other."
       : `Conflicts by the dry run:\n${pairs.map(describePair).join("\n")}`,
     ...(guidance === undefined || guidance.trim() === "" ? [] : [`The lead says: ${guidance}`]),
-    `One at a time, in the order that you choose:\n${branches.map(({ name, branch }) => `git merge --no-ff -m "merge: ${name}" ${branch}`).join("\n")}`,
+    ...mergeCommands(branches, pairs),
   ];
   return parts.join("\n\n");
+}
+
+/** What the dry run shows without a conflict takes one turn of the model, not one each. */
+function mergeCommands(branches: readonly BranchPreview[], pairs: readonly PairPreview[]): string[] {
+  const isContested = ({ name, conflicts }: BranchPreview) => conflicts.length > 0 || pairs.some(({ names }) => names.includes(name));
+  const lines = (some: readonly BranchPreview[]) =>
+    some.map(({ name, branch }) => `git merge --no-ff -m "merge: ${name}" ${branch}`).join("\n");
+  const alone = branches.filter(isContested);
+  const together = branches.filter((branch) => !isContested(branch));
+  return [
+    ...(together.length > 0
+      ? [`Without a conflict, all in one turn, a Bash call each, in the order that you choose:\n${lines(together)}`]
+      : []),
+    ...(alone.length > 0 ? [`One at a time, in the order that you choose:\n${lines(alone)}`] : []),
+  ];
 }
 
 function describeBranch({ name, branch, commits, files, conflicts }: BranchPreview, tasks: readonly TeamTask[]): string {

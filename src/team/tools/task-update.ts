@@ -16,7 +16,7 @@ import {
 import { errorResult, type Tool, type ToolResult, textResult } from "../../protocol/tool.ts";
 import { claimable, claimPatch, TaskRuleError } from "../task-rules.ts";
 import { type KnownMember, planUpdate, type TaskUpdateInput, type UpdatePlan } from "./task-update-plan.ts";
-import { taskLine, taskText } from "./task-view.ts";
+import { taskJob, taskLine, taskText } from "./task-view.ts";
 
 const schema = z.strictObject({
   taskId: z.string(),
@@ -64,7 +64,8 @@ export function taskUpdateTool(options: TaskUpdateOptions): Tool {
       'Can\'t finish? status failed with a note, or owner "" to give it back for others, with a note of what is there already.',
       "addBlockedBy and addBlocks set the order; a blocked task can't be taken. Circles are refused, and then nothing of the call is written.",
       "The lead assigns with owner: the member is told by itself, no message is needed. What another member has in progress is not for you to change: write to that member.",
-      "Answers with the task's line as TaskList shows it.",
+      "Answers with the task's line as TaskList shows it; who takes a task gets its description, check and notes with it.",
+      "The calls of one turn run in their order: finish a task, take the next and read its files in one turn.",
     ].join("\n"),
     schema,
     access: (input) => ({ kind: "other", subject: input.taskId }),
@@ -81,9 +82,7 @@ export function taskUpdateTool(options: TaskUpdateOptions): Tool {
 
 /** What the lead's assignment says to the member. */
 export function assignmentMessage(task: TeamTask): TeamMessage {
-  const check = task.check ? `\nIts check: ${task.check}` : "";
-  const note = task.note ? `\nNotes: ${task.note}` : "";
-  const text = `Task ${task.id} is yours: ${task.subject}\n${task.description}${check}${note}`;
+  const text = `Task ${task.id} is yours: ${task.subject}\n${taskJob(task)}`;
   return { type: "task_assignment", summary: `Task ${task.id}: ${task.subject}`, text, taskId: task.id };
 }
 
@@ -115,7 +114,7 @@ async function update(input: TaskUpdateInput, options: TaskUpdateOptions, claims
       const written = Object.keys(plan.patch).length > 0 ? await write(task, plan.patch, options, claims) : task;
       await tellNewOwner(task, written, options);
       await writeEdges(plan, task.id, options, claims);
-      return await answer(written, plan, options);
+      return await answer(task, written, plan, options);
     } catch (error) {
       // Someone wrote first: look again at what the task is now.
       if (!(error instanceof RevisionConflict)) throw error;
@@ -231,14 +230,26 @@ async function tellNewOwner(before: TeamTask, written: TeamTask, options: TaskUp
   }
 }
 
-async function answer(written: TeamTask, plan: UpdatePlan, { tasks }: TaskUpdateOptions): Promise<ToolResult> {
+async function answer(
+  before: TeamTask,
+  written: TeamTask,
+  plan: UpdatePlan,
+  { tasks, self, role }: TaskUpdateOptions,
+): Promise<ToolResult> {
   const all = await tasks.list();
   const changed = Object.keys(plan.patch).length > 0 || plan.edges.length > 0;
-  const free = written.status === "completed" ? claimable(all).map((task) => task.id) : [];
-  const notes = [
-    ...(changed ? [] : ["Nothing changed: it was so already."]),
-    ...(plan.remark ? [plan.remark] : []),
-    ...(free.length > 0 ? [`Free to claim now: ${free.join(", ")}.`] : []),
-  ];
-  return textResult([taskLine(written, all), ...notes].join("\n"), { type: "text", text: [taskText(written), ...notes].join("\n") });
+  const next = written.status === "completed" && role === "teammate" ? [freeText(all, self)] : [];
+  const isTaken = written.claim?.owner === self && written.claim.epoch !== before.claim?.epoch;
+  const job = isTaken && written.status === "in_progress" ? [taskJob(written)] : [];
+  const notes = [...(changed ? [] : ["Nothing changed: it was so already."]), ...(plan.remark ? [plan.remark] : []), ...next];
+  return textResult([taskLine(written, all), ...job, ...notes].join("\n"), {
+    type: "text",
+    text: [taskText(written), ...notes].join("\n"),
+  });
+}
+
+/** So that who has finished a task need not ask for the list to know whether there is another. */
+function freeText(all: readonly TeamTask[], self: string): string {
+  const free = claimable(all, self).map((task) => task.id);
+  return free.length > 0 ? `Free to claim now: ${free.join(", ")}.` : "Nothing is free to claim now.";
 }
