@@ -134,6 +134,8 @@ export function stepText(step: TeamStep): string | undefined {
       return `Check "${step.command}" ${step.ok ? "passed" : "failed"}.`;
     case "landed":
       return `Branch ${step.branch} is at ${step.commit.slice(0, 8)} now.`;
+    case "ended":
+      return `The team's run ended with exit ${step.exitCode}.`;
     case "cleaned":
       return `Tidied: worktrees and branches removed of ${step.removed.join(", ") || "nobody"}${step.kept.length > 0 ? `, kept of ${step.kept.join(", ")}` : ""}.`;
   }

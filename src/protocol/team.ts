@@ -3,6 +3,8 @@ import type { Spent } from "./model.ts";
 import type { PermissionMode, PermissionRequest } from "./permission.ts";
 
 export const LEAD = "lead";
+/** Merges in the lead's name; in no roster. */
+export const INTEGRATOR = "integrator";
 export const BACKEND_KINDS = ["tmux", "iterm2", "command", "process", "in-process"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
 export const PLAN_APPROVERS = ["lead", "me"] as const;
@@ -188,9 +190,20 @@ export type TeamStep =
   | { type: "dead"; name: string; how: string }
   /** Before a branch is merged: what of it can run, or instruct an agent, by being merged, built or opened. */
   | { type: "executable"; name: string; branch: string; files: readonly string[] }
-  | { type: "merge"; name: string; branch: string; commit?: string; conflict?: readonly string[]; refused?: string }
+  /** `choices`: files of which a whole side was taken, as `FILE: SIDE`. */
+  | {
+      type: "merge";
+      name: string;
+      branch: string;
+      commit?: string;
+      choices?: readonly string[];
+      conflict?: readonly string[];
+      refused?: string;
+    }
   | { type: "gate"; command: string; ok: boolean; output: string }
   | { type: "landed"; branch: string; commit: string }
+  /** Of one run of the team; a resumed one has several. `text` says how to go on. */
+  | { type: "ended"; exitCode: number; text: string }
   | { type: "cleaned"; removed: readonly string[]; kept: readonly string[] };
 /** One line of a team's log.jsonl. */
 export type TeamEvent = { at: string; agent: string; event: AgentEvent | TeamStep };

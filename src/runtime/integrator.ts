@@ -9,7 +9,7 @@ import type { Hooks } from "../protocol/hook.ts";
 import { userText } from "../protocol/message.ts";
 import { addSpent, NOTHING_SPENT, type Spent } from "../protocol/model.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
-import { LEAD, type TeamBus, type TeamStep } from "../protocol/team.ts";
+import { INTEGRATOR, LEAD, type TeamBus, type TeamStep } from "../protocol/team.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import type { IntegratorJob } from "../team/converge/converge.ts";
 import { sendMessageTool } from "../team/tools/send-message.ts";
@@ -26,7 +26,6 @@ import type { Spending } from "./spending.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { teamReminders } from "./team-reminders.ts";
 
-export const INTEGRATOR = "integrator";
 const INTEGRATOR_TURNS = 100;
 
 export type IntegratorOptions = LeadSide & {

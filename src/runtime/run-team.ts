@@ -1,7 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { LEAD, type TeamStep } from "../protocol/team.ts";
+import { INTEGRATOR, LEAD, type TeamStep } from "../protocol/team.ts";
 import { NOBODY } from "../safety/authorize.ts";
 import { retryText } from "../team/agent-presence.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
@@ -11,7 +11,7 @@ import type { LeadEnd } from "../team/lead.ts";
 import { onRejectedMail } from "../team/rejected-mail.ts";
 import { followLog, logPath, parseLogLine, TeamLog } from "../team/team-log.ts";
 import { spentText } from "./cost-text.ts";
-import { INTEGRATOR, integratorsSpent, runIntegrator } from "./integrator.ts";
+import { integratorsSpent, runIntegrator } from "./integrator.ts";
 import { runLeadAgent } from "./lead.ts";
 import type { LeadScreen } from "./lead-screen.ts";
 import { leftBranches } from "./left-branches.ts";
@@ -178,8 +178,11 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     const took = spent.usage.output === 0 ? "" : `\nThe team took ${spentText(spent)}.`;
     const left = team.merge === false ? await leftBranches(now) : "";
     const outcome = { ...described, spent, folder, text: `${described.text}${left === "" ? "" : `\n${left}`}${took}` };
+    // Not for the screen: it shows the outcome itself.
+    log.add(LEAD, { type: "ended", exitCode: outcome.exitCode, text: outcome.text });
     const keeps = outcome.exitCode !== 0 || team.merge === false;
     if (keeps) {
+      await log.flush();
       // A team that never had a member leaves nothing that could be gone on with.
       if ((await bus.roster.read()).members.length === 0 && tasks.length === 0 && ended.type === "failed")
         await rm(folder, { recursive: true, force: true });
@@ -194,6 +197,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       needs,
     });
     onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
+    // A line that comes after the record was moved would make its old folder again.
+    await log.flush();
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };
   }
 }

@@ -25,6 +25,7 @@ test(
     expect(over.stdout).toContain('Check "test -f a.txt" passed.');
     expect(over.stdout).toMatch(/Task 1 completed: Write a \(alice, [0-9a-f]{8}\)/);
     expect(over.stdout).toMatch(/Spent: /);
+    expect((await home.roocode(["team", "log", "one"])).stdout).toContain("lead  The team's run ended with exit 0.");
 
     const left = await home.roocode(["team", ...flags, "--no-merge", "--name", "two", "go"], { env: model.env("anthropic") });
     expect(left.code, left.stderr).toBe(0);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { toHtml } from "../../src/memory/session-export/html.ts";
 import { toMarkdown } from "../../src/memory/session-export/markdown.ts";
@@ -47,6 +48,9 @@ test("a page shows HTML of the conversation and obeys none of it, loads nothing 
   expect(page).toContain('&lt;script&gt;alert("x")&lt;/script&gt;');
   expect(page).toContain("<strong>this</strong>");
   expect(page).toContain("color-scheme: light dark");
+  // Its policy lets in this style sheet and no other.
+  const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? "";
+  expect(page).toContain(`style-src 'sha256-${createHash("sha256").update(style).digest("base64")}';`);
 });
 
 test("calls are folded with their results in the order of the calls, thinking and reminders too", () => {

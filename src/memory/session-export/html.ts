@@ -1,29 +1,21 @@
 import { Marked } from "marked";
+import { escapeHtml } from "../../platform/html.ts";
+import { pageEnd, pageStart } from "../../platform/html-page.ts";
 import type { ImageBlock } from "../../protocol/message.ts";
 import type { SessionHeader } from "../../protocol/session.ts";
-import { escapeHtml } from "./escape.ts";
 import { callTitle, type Part, resultText } from "./parts.ts";
 
 /** The conversation as one page that needs nothing else: no script, no file, no network. Yields it piece by piece. */
 export function* toHtml(title: string, header: SessionHeader, parts: Iterable<Part>): Generator<string> {
-  yield `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<header><h1>${escapeHtml(title)}</h1>
+  yield pageStart({ title, style: STYLE, hasImages: true });
+  yield `<header><h1>${escapeHtml(title)}</h1>
 <p>${[header.model, header.cwd, header.at, header.id, ...(header.parent ? [`fork of ${header.parent}`] : [])].map(escapeHtml).join(" · ")}</p></header>
 <main>
 `;
   const marked = renderer();
   const markdown = (text: string) => marked.parse(text, { async: false });
   for (const part of parts) yield `${partHtml(part, markdown)}\n`;
-  yield "</main>\n</body>\n</html>\n";
+  yield `</main>\n${pageEnd()}`;
 }
 
 function partHtml(part: Part, markdown: (text: string) => string): string {
@@ -74,15 +66,7 @@ function renderer(): Marked {
 }
 
 const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
-header p, .note { color: GrayText; font-size: .85rem; }
-section.user { border-left: 4px solid #4a90d9; padding: .1rem 1rem; background: var(--soft); margin: 1.5rem 0 1rem; }
-details { border: 1px solid var(--line); border-radius: 6px; padding: .3rem .8rem; margin: .5rem 0; font-size: .9rem; }
-details.failed { border-color: #c0392b; }
-summary { cursor: pointer; font-family: ui-monospace, monospace; }
-pre { background: var(--soft); padding: .6rem; overflow-x: auto; white-space: pre-wrap; font: .85rem/1.4 ui-monospace, monospace; }
+section.user { border-left: 4px solid var(--accent); padding: .1rem 1rem; background: var(--soft); margin: 1.5rem 0 1rem; }
 img { max-width: 100%; }
-table { border-collapse: collapse; } th, td { border: 1px solid var(--line); padding: .2rem .5rem; }
 .note { text-align: center; border-top: 1px solid var(--line); padding-top: .5rem; }
 `;

@@ -1,5 +1,5 @@
+import { escapeHtml } from "../../platform/html.ts";
 import type { SessionHeader } from "../../protocol/session.ts";
-import { escapeHtml } from "./escape.ts";
 import { callTitle, type Part, resultText } from "./parts.ts";
 
 /** The conversation as Markdown, piece by piece. */

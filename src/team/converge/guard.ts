@@ -146,8 +146,9 @@ export class Guard {
     if (candidate) {
       this.merged.set(candidate.name, commit);
       this.refusals.delete(candidate.name);
-      for (const [file, side] of chosen) this.choices.push(`${file}: ${side} (with ${candidate.name})`);
-      onStep({ type: "merge", name: candidate.name, branch: candidate.branch, commit });
+      const choices = [...chosen].map(([file, side]) => `${file}: ${side}`);
+      this.choices.push(...choices.map((choice) => `${choice} (with ${candidate.name})`));
+      onStep({ type: "merge", name: candidate.name, branch: candidate.branch, commit, ...(choices.length > 0 ? { choices } : {}) });
     }
     if (merge) await afterMerge?.(merge);
     return undefined;
