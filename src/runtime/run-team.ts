@@ -74,7 +74,9 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   });
   const following = new AbortController();
   const denied = new Set<string>();
-  const followed = followLog(logPath(folder), await sizeOf(logPath(folder)), (line) => showStep(line, screen, denied), following.signal);
+  const followed = followLog(logPath(folder), await sizeOf(logPath(folder)), (line) => showStep(line, screen, denied), following.signal)
+    // A picture that is missing must not end the work.
+    .catch((error: unknown) => screen.note(`The team's log can't be shown: ${error instanceof Error ? error.message : String(error)}`));
   onStep({ type: "backend", ...run.choice });
   const needs = await worktreeNeeds(surroundings);
   const spawn = spawnContext({

@@ -1,4 +1,4 @@
-import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { chmod, lstat, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exists, isErrno } from "../platform/files.ts";
 import { git } from "../platform/git.ts";
@@ -87,10 +87,10 @@ async function leftBoots({ team, folder }: Ground): Promise<Finding[]> {
     throw error;
   });
   const left: string[] = [];
-  for (const name of names) if (Date.now() - (await stat(join(boot, name))).mtimeMs > BOOT_MS) left.push(name);
+  for (const name of names) if (Date.now() - (await lstat(join(boot, name))).mtimeMs > BOOT_MS) left.push(name);
   if (left.length === 0) return [];
   const fix = async () => {
-    for (const name of left) await rm(join(boot, name), { force: true });
+    for (const name of left) await rm(join(boot, name), { force: true, recursive: true });
     return "Removed.";
   };
   return [{ check: warn(team.name, `${left.length} start files with keys were never taken.`, MENDABLE), fix }];

@@ -5,6 +5,7 @@ import { type GlobalFlags, readSurroundings, type Surroundings } from "../../run
 import { checkTeam, createTeam, type NewTeam } from "../../runtime/team-create.ts";
 import type { TeamOutcome } from "../../runtime/team-outcome.ts";
 import { teamNameFrom } from "../../team/member-name.ts";
+import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { inOwnSession } from "../own-session.ts";
 import { PlainScreen } from "../plain.ts";
@@ -57,7 +58,7 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
   // A terminal that closes sends it more than once, also while the team is being saved.
   process.on("SIGHUP", () => interrupt.abort());
   let openQuestions = 0;
-  const note = (text: string) => process.stderr.write(`${text}\n`);
+  const note = (text: string) => process.stderr.write(`${plainText(text)}\n`);
   const isScreen = process.stdout.isTTY === true && !surroundings.env.NO_COLOR;
   const plain = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen });
   const headless = args.print || process.stdin.isTTY !== true;
