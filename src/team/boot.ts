@@ -44,7 +44,8 @@ export async function writeBoot(teamFolder: string, boot: Boot): Promise<string>
 export async function takeBoot(path: string): Promise<Boot> {
   const { text, problem } = await readOddFile(path);
   const byHand = "To join a team by hand: roocode worker --team TEAM --name NAME";
-  if (text === undefined) throw new UserError(`${problem === undefined ? `There is no boot file ${path}` : `${path} ${problem}`}. ${byHand}`);
+  if (text === undefined)
+    throw new UserError(`${problem === undefined ? `There is no boot file ${path}` : `${path} ${problem}`}. ${byHand}`);
   const read = BootSchema.safeParse(jsonOf(text));
   if (!read.success) throw new UserError(`${path} is no boot file of this RooCode. ${byHand}`);
   await rm(path, { force: true });

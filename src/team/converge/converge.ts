@@ -9,7 +9,7 @@ import { type Candidate, Guard, type MergeHooks } from "./guard.ts";
 import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
 import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
 import { land } from "./land.ts";
-import { reopenTasks, type Sorted, sortMembers, stillActive } from "./members.ts";
+import { reopenTasks, type Sorted, sortMembers, startedMeanwhile, stillActive } from "./members.ts";
 import { changedFiles, previewBranches, previewMerge } from "./preview.ts";
 import { type ConvergeReport, type MergedMember, makeReport, type UnmergedMember } from "./report.ts";
 
@@ -167,6 +167,8 @@ async function finish(
     else if (isInterrupted) unmerged.push({ name, branch, kind: "left", reason: "interrupted." });
     else unmerged.push({ name, branch, ...(await whyNot(candidate, integration, guard, end)) });
   }
+
+  unmerged.push(...(await startedMeanwhile(team.members, primary, accepted, [...candidates, ...left])));
 
   let landProblem: string | undefined;
   let isLanded = false;

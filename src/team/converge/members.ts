@@ -46,6 +46,23 @@ export async function sortMembers(primary: string, start: string, members: reado
   return sorted;
 }
 
+/** Who had nothing to merge as it began, and was woken by a message since. */
+export async function startedMeanwhile(
+  members: readonly TeammateInfo[],
+  primary: string,
+  accepted: string,
+  looked: readonly { name: string }[],
+): Promise<UnmergedMember[]> {
+  const late: UnmergedMember[] = [];
+  for (const { name, branch, baseCommit } of members) {
+    if (looked.some((one) => one.name === name)) continue;
+    const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
+    if (tip === "" || tip === baseCommit || (await isAncestor(primary, tip, accepted))) continue;
+    late.push({ name, branch, kind: "left", reason: "its commits came after Converge had begun; converge again." });
+  }
+  return late;
+}
+
 /** A sentence when there is something that can't be saved as it stands. */
 async function saveLeftOver(name: string, branch: string, worktree: string): Promise<string | undefined> {
   if (!(await exists(worktree))) return undefined;

@@ -30,6 +30,21 @@ test("branches that merge cleanly land on the user's branch, each by a merge com
   expect(report.text).toContain("No check was given");
 });
 
+test("who is woken while the integrator works, and commits first then, is named, and its task is open again", async () => {
+  await using ground = await teamGround({ members: ["alice", "bob"] });
+  ground.commit("alice", { "a.txt": "a\n" });
+  let task = "";
+  const report = await ground.converge(async (...job) => {
+    ground.commit("bob", { "b.txt": "b\n" });
+    task = await completedTask(ground, "bob", git(ground.worktreeOf("bob"), "rev-parse", "HEAD"));
+    return mergeAll(ground, "alice")(...job);
+  });
+  expect(report.merged.map(({ name }) => name)).toEqual(["alice"]);
+  expect(report.unmerged).toMatchObject([{ name: "bob", kind: "left", reason: expect.stringContaining("converge again") }]);
+  expect(report.exitCode).not.toBe(0);
+  expect(await ground.bus.tasks.get(task)).toMatchObject({ status: "pending", attempts: 2 });
+});
+
 test("before a branch is merged, what of it can run by itself is listed; what the user's branch brought meanwhile is not", async () => {
   const start = { "package.json": '{"scripts":{"test":"true"}}', "f.txt": "one\n", "setup.py": "x" };
   await using ground = await teamGround({ members: ["alice", "bob", "carol"], files: start });
