@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 export type Repository = {
@@ -21,6 +21,11 @@ export function findRepository(cwd: string): Repository | undefined {
     }
     if (dirname(folder) === folder) return undefined;
   }
+}
+
+/** Likewise of a folder that may be gone. */
+export function primaryAt(folder: string): string | undefined {
+  return existsSync(folder) ? findRepository(folder)?.primary : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import { exists } from "../platform/files.ts";
 import { gitText } from "../platform/git.ts";
 import { dataPaths } from "../platform/paths.ts";
 import { isAlive } from "../platform/process.ts";
-import { findRepository } from "../platform/repository.ts";
+import { primaryAt } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { TeammateInfo } from "../protocol/team.ts";
 import type { Boot } from "../team/boot.ts";
@@ -34,7 +34,7 @@ export async function joinTeam(
   }
   const problem = known ? undefined : badMemberName(name, team);
   if (problem) throw new UserError(problem);
-  const primary = findRepository(team.repoRoot)?.primary;
+  const primary = primaryAt(team.repoRoot);
   if (primary === undefined) throw new UserError(`The team's repository ${team.repoRoot} is gone.`);
   const surroundings = await readSurroundings(primary, env, {});
   const permissionMode = team.lead?.permissionMode ?? "default";

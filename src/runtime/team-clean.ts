@@ -1,7 +1,7 @@
-import { isAlive } from "../platform/process.ts";
-import { findRepository } from "../platform/repository.ts";
+import { isAlive, selfIdentity } from "../platform/process.ts";
+import { primaryAt } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
-import { LEAD } from "../protocol/team.ts";
+import { LEAD, type TeamConfig } from "../protocol/team.ts";
 import { openFileBus, readTeam } from "../team/bus/file/open.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { teamFolder } from "./find-team.ts";
@@ -19,11 +19,15 @@ export async function cleanUp(
   const { data } = surroundings;
   const folder = await teamFolder(data, name);
   const { team } = await readTeam(folder);
-  if (team.lead && isAlive(team.lead.process))
-    throw new UserError(`Team "${name}" is running (lead pid ${team.lead.process.pid}). Stop it first: roocode team stop ${name}`);
-  const primary = findRepository(team.repoRoot)?.primary;
+  refuseLed(team);
+  const primary = primaryAt(team.repoRoot);
   if (primary === undefined) throw new UserError(`The team's repository ${team.repoRoot} is gone. Its record is in ${folder}.`);
   await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  // As its lead for the while: who resumes it now would have its worktrees taken away.
+  await bus.roster.update((before) => {
+    refuseLed(before);
+    return before.lead ? { ...before, lead: { ...before.lead, process: selfIdentity() } } : before;
+  });
   const result = await cleanTeam({
     bus,
     primary,
@@ -35,4 +39,9 @@ export async function cleanUp(
   });
   if (result.kept.length === 0) await fileAway(folder, data.doneTeams, name);
   return result;
+}
+
+function refuseLed({ name, lead }: TeamConfig): void {
+  if (lead && isAlive(lead.process))
+    throw new UserError(`Team "${name}" is running (lead pid ${lead.process.pid}). Stop it first: roocode team stop ${name}`);
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { PlanInput } from "../../src/interaction/demo/plan.ts";
@@ -257,6 +257,21 @@ test(
     const doctor = await home.roocode(["team", "doctor"]);
     expect([doctor.code, doctor.stderr]).toEqual([1, ""]);
     expect(doctor.stdout).toMatch(/✗ kept: it can't be read\. .*999\.json is no file/);
+    await rm(join(folder, "tasks", "1", "999.json"));
+    await rename(home.repo, `${home.repo}-moved`);
+    const gone = { cwd: home.home, env: NOBODY };
+    expect((await home.roocode(["team", "doctor", "kept"], gone)).stdout).toContain("✗ kept: its repository");
+    for (const args of [
+      ["team", "clean", "kept"],
+      ["team", "resume", "kept"],
+      ["worker", "--team", "kept", "--name", "carol"],
+    ]) {
+      const refused = await home.roocode(args, gone);
+      expect([refused.code, refused.stderr], args.join(" ")).toEqual([
+        2,
+        expect.stringMatching(/^roocode: The team's repository .* is gone\..*\n$/),
+      ]);
+    }
   },
   LONG,
 );
