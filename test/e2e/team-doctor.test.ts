@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Conversation } from "../../src/interaction/demo/conversation.ts";
@@ -111,6 +111,26 @@ test(
     expect(status.tasks[0]).toMatchObject({ status: "pending" });
     const { branch = "" } = status.members[0] ?? {};
     expect(await gitText(home.repo, ["show", `${branch}:a.txt`])).toBe("from alice");
+  },
+  LONG,
+);
+
+test(
+  "who resumes a team while it is tidied away is refused",
+  async () => {
+    await using home = await testHome();
+    await using model = await fakeModel({ plan: PLAN });
+    await mkdir(home.data, { recursive: true });
+    await writeFile(join(home.data, "config.yaml"), `team: { worktree: { teardown: "touch ${home.home}/began; sleep 4" } }\n`);
+    const env = model.env("anthropic");
+    const made = await home.roocode(["team", "-p", "--no-merge", "--name", "kept", "--backend", "process", "go"], { env });
+    expect(made.code, made.stderr).toBe(0);
+    const cleaning = home.roocode(["team", "clean", "kept", "--force"]);
+    await eventually(async () => existsSync(join(home.home, "began")), 20_000);
+    const resumed = await home.roocode(["team", "resume", "-p", "kept"], { env });
+    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining('Team "kept" has a living lead')]);
+    expect((await cleaning).code).toBe(0);
+    expect((await home.roocode(["team", "list"])).stdout).toContain("No teams.");
   },
   LONG,
 );
