@@ -64,7 +64,13 @@ export async function joinTeam(
         planModeRequired: team.plan !== undefined,
         permissionMode,
       };
-  await bus.roster.update((now) => ({ ...now, members: [...now.members.filter((member) => member.name !== name), info] }));
+  await bus.roster.update((now) => {
+    // Of two who come by one name at once, one is it; the lead may have started the member meanwhile, too.
+    const taken = now.members.find((member) => member.name === name)?.epoch !== known?.epoch;
+    const wrong = taken ? `${name} was started by somebody else just now.` : known ? undefined : badMemberName(name, now);
+    if (wrong) throw new UserError(wrong);
+    return { ...now, members: [...now.members.filter((member) => member.name !== name), info] };
+  });
   await makeInbox(teamLayout(folder), name);
   const { signal } = new AbortController();
   if (!known) await makeMemberTree(info, ground, signal);
