@@ -24,6 +24,7 @@ export type TaskFacts = { all: readonly TeamTask[]; isAlive(identity: ProcessIde
  */
 export function changedTask(task: TeamTask, patch: TaskPatch, facts: TaskFacts): TeamTask {
   const next = patched(task, patch);
+  if (next.subject === "") throw new TaskRuleError(`Task ${task.id} needs a subject.`);
   if (next.key !== task.key) throw new TaskRuleError(`The key of task ${task.id} can't be changed.`);
   if (!NEXT[task.status].includes(next.status)) throw new TaskRuleError(refusedStep(task, next.status));
   checkEdges(next.id, next.blockedBy, facts.all);
