@@ -25,6 +25,12 @@ function letGo(): void {
   }
 }
 
+/** Whose reader may be gone by then (`| head`): it takes no more, and that is no error. */
+export function writeOut(text: string): void {
+  outliveOutput();
+  process.stdout.write(text);
+}
+
 /** Where the output is all that is wanted, a reader that went away ends the work. */
 export function onLostReader(end: () => void): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { PlanInput } from "../../src/interaction/demo/plan.ts";
 import { git, gitText } from "../../src/platform/git.ts";
 import { fakeModel } from "../support/fake-model.ts";
-import { type Finished, sampleRepository, type TestHome, testHome } from "../support/home.ts";
+import { childEnvironment, type Finished, sampleRepository, type TestHome, testHome } from "../support/home.ts";
 
 const LONG = 60_000;
 /** A port of loopback where nobody listens. */
@@ -258,6 +258,15 @@ test(
     expect([doctor.code, doctor.stderr]).toEqual([1, ""]);
     expect(doctor.stdout).toMatch(/✗ kept: it can't be read\. .*999\.json is no file/);
     await rm(join(folder, "tasks", "1", "999.json"));
+    // More than a pipe holds, so that the reader is gone before all is written.
+    const log = join(folder, "log.jsonl");
+    await writeFile(log, (await readFile(log, "utf8")).repeat(100));
+    const bin = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
+    for (const args of ["log kept", "log kept --follow --json"]) {
+      const line = `"$0" "$1" team ${args} | head -c 5 >&2; echo "\${PIPESTATUS[0]}"`;
+      const piped = { env: childEnvironment(home.home), encoding: "utf8", stdio: "pipe", timeout: 20_000 } as const;
+      expect(execFileSync("bash", ["-c", line, process.execPath, bin], piped), args).toBe("0\n");
+    }
     await rename(home.repo, `${home.repo}-moved`);
     const gone = { cwd: home.home, env: NOBODY };
     expect((await home.roocode(["team", "doctor", "kept"], gone)).stdout).toContain("✗ kept: its repository");

@@ -7,6 +7,7 @@ import { statusText, type TeamStatus, teamStatus, teamStatusWithFiles } from "..
 import { retryText } from "../../team/agent-presence.ts";
 import { followLog, LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 import { plainText } from "../../tools/bash/plain-text.ts";
+import { onLostReader } from "../lost-output.ts";
 import { stepText } from "../team-screen.ts";
 
 type Output = (text: string) => void;
@@ -58,6 +59,7 @@ export async function showLog(data: DataPaths, name: string, options: { json: bo
   if (options.follow) {
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
+    onLostReader(() => stop.abort());
     await followLog(path, 0, show, stop.signal);
   } else for (const line of await new LogReader(path).read()) show(line);
   return 0;
