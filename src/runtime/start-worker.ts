@@ -5,7 +5,7 @@ import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { mayUseInProcess } from "../engine/subagents/filter-tools.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { commitAll, identity } from "../platform/commit.ts";
-import { gitText } from "../platform/git.ts";
+import { GitError, gitText } from "../platform/git.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
@@ -281,7 +281,13 @@ export async function startWorker(
         agent: { run: (input, run) => agents.untilDone(agent.agent, input, run, mail) },
         mail,
         control,
-        save,
+        save: (subject) =>
+          save(subject).catch((error: unknown) => {
+            if (!(error instanceof GitError)) throw error;
+            // The work is where it was; Converge tries again, and names it.
+            screen.note(`The work could not be committed: ${error.message}`);
+            return undefined;
+          }),
         newCommits: commitReporter(info, agent.isNew),
         isLeadAlive,
         onEvent: (event) => {
