@@ -30,6 +30,8 @@ export type ReportFacts = Omit<ConvergeReport, "text" | "exitCode"> & {
   /** Files among the landed ones that can run or instruct by themselves. */
   executable: readonly string[];
   choices: readonly string[];
+  /** Commits of the integrator beside the merges. */
+  own: readonly string[];
 };
 
 export function makeReport(facts: ReportFacts): ConvergeReport {
@@ -53,7 +55,7 @@ function exitCodeOf({ unmerged, landed, landProblem, isBaseMoved, hasLandedBefor
 }
 
 function reportText(facts: ReportFacts): string {
-  const { merged, unmerged, landed, landProblem, gate, integratorText, checkout, baseBranch, check, executable, choices } = facts;
+  const { merged, unmerged, landed, landProblem, gate, integratorText, checkout, baseBranch, check, executable, choices, own } = facts;
   if (merged.length === 0 && unmerged.length === 0) return "No teammate has a commit to merge.";
   const git = `git -C ${quoted(checkout)}`;
   const lines = merged.map((one) => `${one.name}: merged (${one.commit.slice(0, 10)}), branch ${one.branch}.`);
@@ -64,6 +66,7 @@ function reportText(facts: ReportFacts): string {
     );
   }
   for (const choice of choices) lines.push(`A whole side was taken: ${choice}.`);
+  for (const commit of own) lines.push(`The integrator committed beside the merges: ${commit}`);
   lines.push(gateText(gate, check));
   if (landed)
     lines.push(
