@@ -32,7 +32,7 @@ async function commitOnce(worktree: string, { subject, trailers = {} }: CommitRe
   // Not the link of ours, nor what was installed in its place; where the repository keeps the folder, its files are files like others.
   const keepsModules = dirty.some(({ code, path }) => code !== "??" && path.startsWith("node_modules/"));
   const left = [...whole, ...nested, ...(keepsModules ? [] : ["node_modules"])];
-  await gitText(worktree, ["add", "--all", "--", ".", ...left.map((path) => `:(top,exclude,literal)${path}`)]);
+  await gitText(worktree, ["add", "--all", "--sparse", "--", ".", ...left.map((path) => `:(top,exclude,literal)${path}`)]);
   const staged = await git(worktree, ["diff", "--cached", "--quiet"]);
   if (staged.exitCode === 0) return undefined;
   const lines = Object.entries(trailers).map(([key, value]) => `${key}: ${value}`);

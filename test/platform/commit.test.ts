@@ -78,3 +78,11 @@ test("a node_modules that the repository keeps is committed like any folder; one
   await commitAll(other.worktreeOf("alice"), { subject: "work" });
   expect(git(other.worktreeOf("alice"), "show", "--format=", "--name-only")).toBe("f.txt");
 });
+
+test("what was written beside a sparse checkout is committed too", async () => {
+  await using ground = await teamGround({ members: [], files: { "in/a.txt": "1\n", "out/b.txt": "1\n" } });
+  git(ground.repo, "sparse-checkout", "set", "--cone", "in");
+  write(ground.repo, { "out/c.txt": "1\n" });
+  await commitAll(ground.repo, { subject: "work" });
+  expect(git(ground.repo, "show", "--format=", "--name-only")).toBe("out/c.txt");
+});
