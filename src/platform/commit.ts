@@ -37,7 +37,7 @@ async function commitOnce(worktree: string, { subject, trailers = {} }: CommitRe
   if (staged.exitCode === 0) return undefined;
   const lines = Object.entries(trailers).map(([key, value]) => `${key}: ${value}`);
   const message = [subject.split("\n")[0]?.slice(0, 200) ?? "", ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
-  await gitText(worktree, ["commit", "--no-verify", "--file=-"], { env: await identity(worktree), input: message });
+  await gitText(worktree, ["commit", "--no-verify", "--cleanup=whitespace", "--file=-"], { env: await identity(worktree), input: message });
   return gitText(worktree, ["rev-parse", "HEAD"]);
 }
 
