@@ -3,7 +3,8 @@ import { removeLeftLocks } from "./left-locks.ts";
 import { wholeLfsFiles } from "./lfs.ts";
 import { strayRepositories } from "./submodules.ts";
 
-export type CommitRequest = { subject: string; trailers?: Readonly<Record<string, string>> };
+/** With `branch` only while HEAD is on it: what a model did to its HEAD must not put a commit of ours on somebody else's branch. */
+export type CommitRequest = { subject: string; trailers?: Readonly<Record<string, string>>; branch?: string };
 
 const FALLBACK_NAME = "roocode";
 const FALLBACK_EMAIL = "roocode@localhost";
@@ -17,14 +18,15 @@ export async function commitAll(worktree: string, request: CommitRequest): Promi
   try {
     return await commitOnce(worktree, request);
   } catch (error) {
-    // git says why it fails; one that was killed (no memory, a signal to all) does not, and leaves its locks.
-    if (error instanceof GitError) throw error;
+    // git says why it fails; one that was killed (no memory, a signal to all) does not, and leaves its locks. A member's own may have been, too.
+    if (error instanceof GitError && !error.message.includes(".lock': File exists")) throw error;
     await removeLeftLocks(worktree);
     return commitOnce(worktree, request);
   }
 }
 
-async function commitOnce(worktree: string, { subject, trailers = {} }: CommitRequest): Promise<string | undefined> {
+async function commitOnce(worktree: string, { subject, trailers = {}, branch }: CommitRequest): Promise<string | undefined> {
+  if (branch !== undefined && (await headOf(worktree)) !== `refs/heads/${branch}`) return undefined;
   const dirty = await dirtyEntries(worktree);
   if (dirty.length === 0 || dirty.some(isUnmerged)) return undefined;
   const whole = await wholeLfsFiles(worktree, dirty.map(pathOf));
@@ -42,7 +44,10 @@ async function commitOnce(worktree: string, { subject, trailers = {} }: CommitRe
 }
 
 /** What a commit would leave in the worktree, with the reason; undefined when it would take all. */
-export async function notCommittable(worktree: string): Promise<string | undefined> {
+export async function notCommittable(worktree: string, branch: string): Promise<string | undefined> {
+  const head = await headOf(worktree);
+  if (head !== `refs/heads/${branch}`)
+    return `the worktree is on ${head.replace("refs/heads/", "") || "a detached HEAD"}, and only what is on ${branch} is merged. Finish what is under way there, then: git switch ${branch}; bring commits along with git merge or git cherry-pick.`;
   const dirty = await dirtyEntries(worktree);
   const unmerged = dirty.filter(isUnmerged).map(pathOf);
   if (unmerged.length > 0)
@@ -53,6 +58,11 @@ export async function notCommittable(worktree: string): Promise<string | undefin
   const left = await wholeLfsFiles(worktree, dirty.map(pathOf));
   if (left.length === 0) return undefined;
   return `${left.join(", ")} ${left.length === 1 ? "belongs" : "belong"} in Git LFS, and git-lfs is not set up on this machine, so the change can't be committed. Take it back with git checkout, or tell the lead that git-lfs is needed.`;
+}
+
+/** Empty where it is detached. */
+async function headOf(worktree: string): Promise<string> {
+  return (await git(worktree, ["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
 }
 
 /** Two letters of git's status, and the path. */
@@ -82,7 +92,7 @@ function isRepository({ code, path }: Entry): boolean {
 export async function identity(worktree: string): Promise<NodeJS.ProcessEnv> {
   const email = await git(worktree, ["config", "user.email"]);
   const name = await git(worktree, ["config", "user.name"]);
-  if (email.exitCode === 0 && name.exitCode === 0 && email.stdout.trim() !== "") return {};
+  if (email.stdout.trim() !== "" && name.stdout.trim() !== "") return {};
   return {
     GIT_AUTHOR_NAME: FALLBACK_NAME,
     GIT_AUTHOR_EMAIL: FALLBACK_EMAIL,

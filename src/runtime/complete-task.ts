@@ -20,7 +20,7 @@ export async function completion(
 ): Promise<Completion> {
   const reason = task.check === undefined ? undefined : await check(task.check);
   if (reason !== undefined) return { ok: false, reason };
-  const held = await notCommittable(info.worktreePath);
+  const held = await notCommittable(info.worktreePath, info.branch);
   if (held !== undefined) return { ok: false, reason: held };
   const trailers = { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) };
   try {

@@ -87,7 +87,7 @@ export async function startWorker(
   });
   requirePrice(surroundings, team.maxCost, boot.model);
   const save = async (subject: string, trailers: Record<string, string> = {}) =>
-    commitAll(info.worktreePath, { subject, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
+    commitAll(info.worktreePath, { subject, branch: info.branch, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
 
   // A check that runs when the member is asked to stop ends with it.
   const stopping = new AbortController();

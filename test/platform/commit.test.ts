@@ -46,12 +46,12 @@ test.each(["without a commit", "with a commit"])(
     if (kind === "with a commit") git(join(worktree, "a/[sub]"), ...inner);
     expect(await commitAll(worktree, { subject: "work" })).toMatch(/^[0-9a-f]{40}$/);
     expect(git(worktree, "show", "--format=", "--name-only")).toBe("f.txt");
-    expect(await notCommittable(worktree)).toContain("a/[sub]/ is a git repository of its own");
+    expect(await notCommittable(worktree, ground.branchOf("alice"))).toContain("a/[sub]/ is a git repository of its own");
     if (kind === "without a commit") return;
     // Added by the member itself, it would be an id of a commit that nothing else has.
     git(worktree, "add", "a");
     git(worktree, "commit", "--quiet", "--message=link");
-    expect(await notCommittable(worktree)).toContain("a/[sub]/ is a git repository of its own");
+    expect(await notCommittable(worktree, ground.branchOf("alice"))).toContain("a/[sub]/ is a git repository of its own");
     expect(await unsavedIn(worktree, ground.repo)).toEqual(["a/[sub]/"]);
   },
 );
@@ -64,7 +64,7 @@ test("a merge with conflicts is not committed with its markers", async () => {
   git(ground.repo, "commit", "--quiet", "--all", "--message=main");
   expect(() => git(worktree, "merge", "main")).toThrow();
   expect(await commitAll(worktree, { subject: "work" })).toBe(undefined);
-  expect(await notCommittable(worktree)).toContain("f.txt is in conflict");
+  expect(await notCommittable(worktree, ground.branchOf("alice"))).toContain("f.txt is in conflict");
   expect(git(worktree, "status", "--porcelain")).toBe("UU f.txt");
 });
 
@@ -85,4 +85,27 @@ test("what was written beside a sparse checkout is committed too", async () => {
   write(ground.repo, { "out/c.txt": "1\n" });
   await commitAll(ground.repo, { subject: "work" });
   expect(git(ground.repo, "show", "--format=", "--name-only")).toBe("out/c.txt");
+});
+
+test("a member whose HEAD is elsewhere than on its branch gets no commit there", async () => {
+  await using ground = await teamGround({ members: ["alice"] });
+  const [worktree, branch] = [ground.worktreeOf("alice"), ground.branchOf("alice")];
+  const main = git(ground.repo, "rev-parse", "main");
+  write(worktree, { "a.txt": "a\n" });
+  git(worktree, "symbolic-ref", "HEAD", "refs/heads/main");
+  expect(await commitAll(worktree, { subject: "work", branch })).toBe(undefined);
+  expect(await notCommittable(worktree, branch)).toContain(`the worktree is on main, and only what is on ${branch} is merged`);
+  expect(git(ground.repo, "rev-parse", "main")).toBe(main);
+  git(worktree, "symbolic-ref", "HEAD", `refs/heads/${branch}`);
+  expect(await commitAll(worktree, { subject: "work", branch })).toMatch(/^[0-9a-f]{40}$/);
+});
+
+test("a lock that a member's own git left, and half an identity, stop no commit", async () => {
+  await using ground = await teamGround({ members: ["alice"] });
+  const worktree = ground.worktreeOf("alice");
+  git(ground.repo, "config", "user.name", "");
+  write(worktree, { "a.txt": "a\n" });
+  writeFileSync(git(worktree, "rev-parse", "--path-format=absolute", "--git-path", "index.lock"), "");
+  expect(await commitAll(worktree, { subject: "# work" })).toMatch(/^[0-9a-f]{40}$/);
+  expect(git(worktree, "log", "-1", "--format=%an %s")).toBe("roocode # work");
 });

@@ -65,7 +65,7 @@ async function saveLeftOver(name: string, branch: string, worktree: string): Pro
     if (!(error instanceof GitError)) throw error;
     return `what is in its worktree ${worktree} can't be committed: ${error.message}`;
   }
-  const held = await notCommittable(worktree);
+  const held = await notCommittable(worktree, branch);
   return held === undefined ? undefined : `its worktree ${worktree} holds what no commit can take: ${held}`;
 }
 
