@@ -7,7 +7,7 @@ type MergeProblem = { reason: string; conflicts: string[] };
 type Verdict = { problem: MergeProblem } | { choices: string[] };
 
 /** Longer ones where `conflict-marker-size` is set. */
-const MARKER = /^(?:<{7,}|>{7,}|\|{7,}) |^={7}$/gm;
+const MARKER = "^(<{7,}|>{7,}|[|]{7,}) |^={7}\r?$";
 
 /**
  * Why a commit of the integrator can't stay: markers left in it, files that no side has, changes of a side that are left out, binary
@@ -90,9 +90,10 @@ async function hasNewMarkers(repository: string, file: string, commit: string, o
   return found > (await markers(repository, ours, file)) + (await markers(repository, theirs, file)) - before;
 }
 
+/** Counted by git: a file may be larger than what we hold. */
 async function markers(repository: string, commit: string, file: string): Promise<number> {
-  const blob = await git(repository, ["cat-file", "blob", `${commit}:${file}`]);
-  return blob.exitCode === 0 ? (blob.stdout.replaceAll("\r\n", "\n").match(MARKER)?.length ?? 0) : 0;
+  const args = ["grep", "--no-color", "--count", "--text", "-h", "-E", "-e", MARKER, commit, "--", `:(top,literal)${file}`];
+  return Number((await git(repository, args)).stdout.trim());
 }
 
 async function inNeither(
