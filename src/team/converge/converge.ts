@@ -11,6 +11,7 @@ import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
 import { land } from "./land.ts";
 import { keep, lostWork } from "./lost-work.ts";
 import { reopenTasks, type Sorted, sortMembers, stillActive } from "./members.ts";
+import { pathsText } from "./path-text.ts";
 import { changedFiles, previewBranches, previewMerge } from "./preview.ts";
 import { type ConvergeReport, type MergedMember, makeReport, type UnmergedMember } from "./report.ts";
 
@@ -234,7 +235,7 @@ async function whyNot(
   if (guard.merged.has(name)) return { kind: "left", reason: "commits came after it was merged; converge again." };
   if (end?.error) return { kind: "left", reason: `the integrator failed: ${end.error.message}` };
   const { conflicts } = await previewMerge(integration.path, integration.accepted, `refs/heads/${branch}`);
-  if (conflicts.length > 0) return { kind: "conflict", reason: `It conflicts in ${conflicts.join(", ")}.` };
+  if (conflicts.length > 0) return { kind: "conflict", reason: `It conflicts in ${pathsText(conflicts)}.` };
   const how = end === undefined || end.reason === "end_turn" ? "" : `, which ended early (${end.reason})`;
   return { kind: "left", reason: `left by the integrator${how}.` };
 }

@@ -5,6 +5,7 @@ import { addsEverything } from "./adds-everything.ts";
 import { type GateResult, runGate } from "./gate.ts";
 import { type Integration, isAncestor } from "./integrate.ts";
 import { judgeCommit, parentsOf } from "./merge-check.ts";
+import { pathsText } from "./path-text.ts";
 import { previewMerge } from "./preview.ts";
 
 export type Candidate = { name: string; branch: string; tip: string };
@@ -207,7 +208,7 @@ export class Guard {
     if (!candidate || this.refusals.get(candidate.name)?.kind === "conflict") return;
     const { conflicts } = await previewMerge(integration.path, integration.accepted, mergeHead);
     if (conflicts.length === 0) return;
-    this.refusals.set(candidate.name, { kind: "conflict", reason: `It conflicts in ${conflicts.join(", ")}.` });
+    this.refusals.set(candidate.name, { kind: "conflict", reason: `It conflicts in ${pathsText(conflicts)}.` });
     onStep({ type: "merge", name: candidate.name, branch: candidate.branch, conflict: conflicts });
   }
 

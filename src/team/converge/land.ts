@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isErrno, readTextOrUndefined } from "../../platform/files.ts";
 import { type GitResult, git, gitText } from "../../platform/git.ts";
 import { beginLanding, endLanding, takeBackLanding, undoCutLanding } from "./cut-landing.ts";
+import { pathText } from "./path-text.ts";
 
 export type LandRequest = {
   primary: string;
@@ -130,12 +131,13 @@ async function whatStandsInTheWay(checkout: string, from: string, to: string, ch
   const tracked = (path: string) => incoming.get(path) !== "A";
   const found: string[] = [];
   for (const [path, status] of incoming) {
-    if (dirty.has(path)) found.push(`${path} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
+    if (dirty.has(path))
+      found.push(`${pathText(path)} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
     else if (status !== "D" && !tracked(path)) {
       const other = await untrackedAt(checkout, path, incoming);
       if (other)
         found.push(
-          `${other.path} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : path}.`,
+          `${pathText(other.path)} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : pathText(path)}.`,
         );
     }
   }

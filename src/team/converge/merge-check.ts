@@ -1,6 +1,9 @@
 import { git, gitText } from "../../platform/git.ts";
+import { pathsText } from "./path-text.ts";
 import { type MergePreview, previewMerge } from "./preview.ts";
 import { takenBack, wholeSides } from "./whole-sides.ts";
+
+const MOST_NAMED = 10;
 
 type MergeProblem = { reason: string; conflicts: string[] };
 /** `choices`: files of which a whole side was taken. */
@@ -31,7 +34,7 @@ export async function judgeCommit(repository: string, commit: string, start: str
   for (const file of looked) if (await hasNewMarkers(repository, file, commit, ours, theirs)) marked.push(file);
   if (marked.length > 0) {
     return refuse(
-      `Conflict markers were committed in ${marked.join(", ")}. Edit each file so that both intents hold, then add it by name.`,
+      `Conflict markers were committed in ${pathsText(marked)}. Edit each file so that both intents hold, then add it by name.`,
       conflicts,
     );
   }
@@ -43,16 +46,16 @@ export async function judgeCommit(repository: string, commit: string, start: str
   if (undecided.length > 0) {
     const what = binary.length > 0 ? "is binary and in conflict" : "is in conflict without markers";
     return refuse(
-      `${undecided.join(", ")} ${what}: git keeps one side without a word. Choose with git checkout --ours|--theirs ${undecided[0]}, git add it by name and say so in your report; or ask, with AskUserQuestion.`,
+      `${pathsText(undecided)} ${what}: git keeps one side without a word. Choose with git checkout --ours|--theirs ${undecided[0]}, git add it by name and say so in your report; or ask, with AskUserQuestion.`,
       conflicts,
     );
   }
   const swept = await inNeither(repository, changed, commit, ours, theirs, preview);
   if (swept.length > 0)
-    return refuse(`It holds files that no side has: ${swept.join(", ")}. Add only files of the conflict, each by name.`, conflicts);
+    return refuse(`It holds files that no side has: ${pathsText(swept)}. Add only files of the conflict, each by name.`, conflicts);
   if (sides.dropped.length > 0) {
     return refuse(
-      `It leaves out what a side has in ${few(sides.dropped)}. Merge again without a strategy of your own, and keep what both sides did; a file that must go is named: git rm FILE.`,
+      `It leaves out what a side has in ${pathsText(sides.dropped, MOST_NAMED)}. Merge again without a strategy of your own, and keep what both sides did; a file that must go is named: git rm FILE.`,
       conflicts,
     );
   }
@@ -61,14 +64,10 @@ export async function judgeCommit(repository: string, commit: string, start: str
 
 async function plainCommitProblem(repository: string, parent: string, commit: string, start: string): Promise<string | undefined> {
   const gone = await takenBack(repository, start, parent, commit);
-  if (gone.length > 0) return `It takes back what was merged in ${few(gone)}.`;
+  if (gone.length > 0) return `It takes back what was merged in ${pathsText(gone, MOST_NAMED)}.`;
   const { stdout } = await git(repository, ["diff", "--check", "--no-ext-diff", "--no-textconv", parent, commit]);
   const left = [...new Set(stdout.split("\n").flatMap((line) => /^(.+):\d+: leftover conflict marker$/.exec(line)?.[1] ?? []))];
   return left.length === 0 ? undefined : `Conflict markers were committed in ${left.join(", ")}.`;
-}
-
-function few(files: readonly string[]): string {
-  return files.length > 10 ? `${files.slice(0, 10).join(", ")} and ${files.length - 10} more` : files.join(", ");
 }
 
 export async function parentsOf(repository: string, commit: string): Promise<string[]> {
