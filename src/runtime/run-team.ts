@@ -203,6 +203,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       needs,
     });
     onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
+    if (cleaned.kept.length > 0) screen.note(cleaned.text);
     // A line that comes after the record was moved would make its old folder again.
     await log.flush();
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };

@@ -3,7 +3,7 @@ import { primaryAt } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
 import { LEAD, type TeamConfig } from "../protocol/team.ts";
 import { openFileBus, readTeam } from "../team/bus/file/open.ts";
-import { cleanTeam } from "../team/clean.ts";
+import { cleanTeam, refuseActive } from "../team/clean.ts";
 import { teamFolder } from "./find-team.ts";
 import { readSurroundings, type Surroundings } from "./surroundings.ts";
 import { fileAway } from "./team-end.ts";
@@ -23,10 +23,11 @@ export async function cleanUp(
   const primary = primaryAt(team.repoRoot);
   if (primary === undefined) throw new UserError(`The team's repository ${team.repoRoot} is gone. Its record is in ${folder}.`);
   await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
-  // As its lead for the while: who resumes it now would have its worktrees taken away.
-  await bus.roster.update((before) => {
-    refuseLed(before);
-    return before.lead ? { ...before, lead: { ...before.lead, process: selfIdentity() } } : before;
+  // In the lead's place, so that neither a resume nor another clean begins meanwhile. Members that wait for a lead must not see one.
+  await bus.roster.update((now) => {
+    refuseLed(now);
+    refuseActive(now);
+    return { ...now, lead: { permissionMode: "acceptEdits", ...now.lead, process: selfIdentity() } };
   });
   const result = await cleanTeam({
     bus,
