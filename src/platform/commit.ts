@@ -1,8 +1,14 @@
+import { UserError } from "../protocol/errors.ts";
 import { GitError, git, gitText } from "./git.ts";
 import { removeLeftLocks } from "./left-locks.ts";
 import { wholeLfsFiles } from "./lfs.ts";
 
-export type CommitRequest = { subject: string; trailers?: Readonly<Record<string, string>> };
+export type CommitRequest = {
+  subject: string;
+  trailers?: Readonly<Record<string, string>>;
+  /** Commits nothing when something would have to stay behind: throws a UserError that names it. */
+  mustTakeAll?: boolean;
+};
 
 const FALLBACK_NAME = "roocode";
 const FALLBACK_EMAIL = "roocode@localhost";
@@ -22,23 +28,24 @@ export async function commitAll(worktree: string, request: CommitRequest): Promi
   }
 }
 
-async function commitOnce(worktree: string, { subject, trailers = {} }: CommitRequest): Promise<string | undefined> {
+async function commitOnce(worktree: string, { subject, trailers = {}, mustTakeAll }: CommitRequest): Promise<string | undefined> {
   const dirty = await dirtyPaths(worktree);
   if (dirty.length === 0) return undefined;
-  const left = (await wholeLfsFiles(worktree, dirty)).map((path) => `:(top,exclude,literal)${path}`);
+  const whole = await wholeLfsFiles(worktree, dirty);
+  if (mustTakeAll && whole.length > 0) throw new UserError(notCommittable(whole));
+  const left = whole.map((path) => `:(top,exclude,literal)${path}`);
   await gitText(worktree, ["add", "--all", "--", ".", ":!node_modules", ...left]);
-  const staged = await git(worktree, ["diff", "--cached", "--quiet"]);
-  if (staged.exitCode === 0) return undefined;
   const lines = Object.entries(trailers).map(([key, value]) => `${key}: ${value}`);
   const message = [subject.split("\n")[0]?.slice(0, 200) ?? "", ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
-  await gitText(worktree, ["commit", "--no-verify", "--file=-"], { env: await identity(worktree), input: message });
-  return gitText(worktree, ["rev-parse", "HEAD"]);
+  const args = ["commit", "--no-verify", "--file=-"];
+  const result = await git(worktree, args, { env: await identity(worktree), input: message });
+  if (result.exitCode === 0) return gitText(worktree, ["rev-parse", "HEAD"]);
+  // What was dirty may all have been left out.
+  if ((await git(worktree, ["diff", "--cached", "--quiet"])).exitCode === 0) return undefined;
+  throw new GitError(args, result);
 }
 
-/** What a commit would leave in the worktree, with the reason; undefined when it would take all. */
-export async function notCommittable(worktree: string): Promise<string | undefined> {
-  const left = await wholeLfsFiles(worktree, await dirtyPaths(worktree));
-  if (left.length === 0) return undefined;
+function notCommittable(left: readonly string[]): string {
   return `${left.join(", ")} ${left.length === 1 ? "belongs" : "belong"} in Git LFS, and git-lfs is not set up on this machine, so the change can't be committed. Take it back with git checkout, or tell the lead that git-lfs is needed.`;
 }
 
@@ -51,9 +58,14 @@ async function dirtyPaths(worktree: string): Promise<string[]> {
 
 /** Environment for a commit: empty where the user has an identity, else roocode's. */
 export async function identity(worktree: string): Promise<NodeJS.ProcessEnv> {
-  const email = await git(worktree, ["config", "user.email"]);
-  const name = await git(worktree, ["config", "user.name"]);
-  if (email.exitCode === 0 && name.exitCode === 0 && email.stdout.trim() !== "") return {};
+  const { stdout } = await git(worktree, ["config", "-z", "--get-regexp", "^user\\.(email|name)$"]);
+  // The last value of a key counts.
+  const set = new Map<string, string>();
+  for (const entry of stdout.split("\0")) {
+    const [key = "", ...value] = entry.split("\n");
+    set.set(key, value.join("\n").trim());
+  }
+  if (set.has("user.name") && (set.get("user.email") ?? "") !== "") return {};
   return {
     GIT_AUTHOR_NAME: FALLBACK_NAME,
     GIT_AUTHOR_EMAIL: FALLBACK_EMAIL,

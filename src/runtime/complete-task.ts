@@ -1,5 +1,6 @@
-import { notCommittable } from "../platform/commit.ts";
+import type { CommitRequest } from "../platform/commit.ts";
 import { gitText } from "../platform/git.ts";
+import { UserError } from "../protocol/errors.ts";
 import { type Spent, spentSince } from "../protocol/model.ts";
 import type { TeammateInfo, TeamTask } from "../protocol/team.ts";
 import { runGate } from "../team/converge/gate.ts";
@@ -14,16 +15,19 @@ export async function completion(
   task: TeamTask,
   info: TeammateInfo,
   atClaim: AtClaim | undefined,
-  save: (subject: string, trailers: Record<string, string>) => Promise<string | undefined>,
+  save: (request: CommitRequest) => Promise<string | undefined>,
   spent: () => Spent,
   check: (command: string) => Promise<string | undefined>,
 ): Promise<Completion> {
   const reason = task.check === undefined ? undefined : await check(task.check);
   if (reason !== undefined) return { ok: false, reason };
-  const held = await notCommittable(info.worktreePath);
-  if (held !== undefined) return { ok: false, reason: held };
-  await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });
-  const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
+  const trailers = { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) };
+  const saved = await save({ subject: task.subject, trailers, mustTakeAll: true }).catch((error: unknown) => {
+    if (error instanceof UserError) return { held: error.message };
+    throw error;
+  });
+  if (typeof saved === "object") return { ok: false, reason: saved.held };
+  const head = saved ?? (await gitText(info.worktreePath, ["rev-parse", "HEAD"]));
   const before = atClaim?.head ?? info.baseCommit;
   return {
     ok: true,

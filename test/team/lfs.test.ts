@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { commitAll, notCommittable } from "../../src/platform/commit.ts";
+import { commitAll } from "../../src/platform/commit.ts";
 import { cleanTeam } from "../../src/team/clean.ts";
 import { equipWorktree } from "../../src/team/worktree-needs.ts";
 import { type Ground, git, read, teamGround, write } from "./converge/team-ground.ts";
@@ -57,8 +57,7 @@ test("with git-lfs set up a worktree has the whole files, an untouched one is no
   expect(await commitAll(path, { subject: "text" })).toBeDefined();
   expect(git(path, "show", "--format=", "--name-only", "HEAD")).toBe("f.txt");
   write(path, { "big.bin": "OTHER" });
-  expect(await notCommittable(path)).toBeUndefined();
-  await commitAll(path, { subject: "binary" });
+  await commitAll(path, { subject: "binary", mustTakeAll: true });
   expect(inHistory(ground, "big.bin")).toContain("version https://git-lfs");
 });
 
@@ -69,7 +68,7 @@ test("without git-lfs the files are pointers and that is said; a whole file is n
   const path = ground.worktreeOf("alice");
   expect(read(path, "big.bin")).toBe(POINTER);
   write(path, { "big.bin": "WHOLE", "new é.bin": "NEW", "f.txt": "two\n" });
-  expect(await notCommittable(path)).toMatch(/^big\.bin, new é\.bin belong in Git LFS/);
+  await expect(commitAll(path, { subject: "all", mustTakeAll: true })).rejects.toThrow(/^big\.bin, new é\.bin belong in Git LFS/);
   await commitAll(path, { subject: "all" });
   expect(git(path, "show", "--format=", "--name-only", "HEAD")).toBe("f.txt");
   expect(inHistory(ground, "big.bin")).toBe(POINTER.trim());
