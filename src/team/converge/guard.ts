@@ -1,9 +1,10 @@
+import { isAncestor } from "../../platform/ancestry.ts";
 import { git, gitText } from "../../platform/git.ts";
 import type { TeamStep } from "../../protocol/team.ts";
 import { errorResult, type Tool, type ToolResult } from "../../protocol/tool.ts";
 import { addsEverything } from "./adds-everything.ts";
 import { type GateResult, runGate } from "./gate.ts";
-import { type Integration, isAncestor } from "./integrate.ts";
+import type { Integration } from "./integrate.ts";
 import { commitProblem, parentsOf } from "./merge-check.ts";
 import { previewMerge } from "./preview.ts";
 

@@ -1,4 +1,5 @@
 import { realpath, rm } from "node:fs/promises";
+import { isAncestor } from "../../platform/ancestry.ts";
 import { exists } from "../../platform/files.ts";
 import { git, gitText } from "../../platform/git.ts";
 import { addWorktree, furnishWorktree } from "../../platform/worktree.ts";
@@ -141,8 +142,4 @@ export async function mergesBetween(repository: string, from: string, to: string
       return commit !== undefined && brought !== undefined ? [[brought, commit] as const] : [];
     }),
   );
-}
-
-export async function isAncestor(repository: string, ancestor: string, commit: string): Promise<boolean> {
-  return (await git(repository, ["merge-base", "--is-ancestor", ancestor, commit])).exitCode === 0;
 }

@@ -13,7 +13,7 @@ export type LandRequest = {
   from: string;
   to: string;
   /** Who changed a path, for the words of a refusal. */
-  changedBy: (path: string) => string;
+  changedBy: (path: string) => Promise<string>;
   signal: AbortSignal;
 };
 export type Landing =
@@ -87,27 +87,32 @@ async function checkoutOf(primary: string, checkout: string, branch: string): Pr
 }
 
 /** One line for each path of the user's that the new commits would touch. */
-async function whatStandsInTheWay(checkout: string, from: string, to: string, changedBy: (path: string) => string): Promise<string[]> {
+async function whatStandsInTheWay(
+  checkout: string,
+  from: string,
+  to: string,
+  changedBy: (path: string) => Promise<string>,
+): Promise<string[]> {
   const incoming = await changesBetween(checkout, from, to);
   const dirty = await dirtyPaths(checkout);
   const tracked = (path: string) => incoming.get(path) !== "A";
   const found: string[] = [];
   for (const [path, status] of incoming) {
-    if (dirty.has(path)) found.push(`${path} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
+    if (dirty.has(path)) found.push(`${path} has changes of yours that are not committed, and ${await changedBy(path)} changed it too.`);
     else if (status !== "D" && !tracked(path)) {
       const other = await untrackedAt(checkout, path, incoming);
       if (other)
         found.push(
-          `${other.path} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : path}.`,
+          `${other.path} is ${other.state} by git, and ${await changedBy(path)} added ${other.path === path ? "a file of that name" : path}.`,
         );
     }
   }
   return found;
 }
 
-/** Path to git's letter for what happened to it. */
-export async function changesBetween(repository: string, from: string, to: string): Promise<Map<string, string>> {
-  const { stdout } = await git(repository, ["diff", "--name-status", "--no-renames", "-z", from, to]);
+/** Path to git's letter for what happened to it, from one commit to another, or in `FROM...TO`. */
+export async function changesBetween(repository: string, ...commits: readonly string[]): Promise<Map<string, string>> {
+  const { stdout } = await git(repository, ["diff", "--name-status", "--no-renames", "-z", ...commits]);
   const parts = stdout.split("\0");
   const changes = new Map<string, string>();
   for (let index = 0; index + 1 < parts.length; index += 2) changes.set(parts[index + 1] ?? "", parts[index] ?? "");

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isAncestor, notIn, tipsOf } from "../../platform/ancestry.ts";
 import { commitAll } from "../../platform/commit.ts";
 import { exists } from "../../platform/files.ts";
-import { git, gitText } from "../../platform/git.ts";
+import { GitError } from "../../platform/git.ts";
+import { worktreeState } from "../../platform/worktree-state.ts";
 import { RevisionConflict } from "../../protocol/errors.ts";
 import { LEAD, type MemberStatus, type TeamBus, type TeammateInfo, type TeamStep, type TeamTask } from "../../protocol/team.ts";
 import type { Candidate } from "./guard.ts";
-import { isAncestor } from "./integrate.ts";
 import type { MergedMember, UnmergedMember } from "./report.ts";
 
 const ACTIVE: readonly MemberStatus[] = ["starting", "busy", "waiting", "unreachable"];
@@ -32,15 +33,22 @@ export type Sorted = {
 /** Saves what members left in their worktrees, then says whose branch has something to merge. */
 export async function sortMembers(primary: string, start: string, members: readonly TeammateInfo[]): Promise<Sorted> {
   const sorted: Sorted = { candidates: [], landed: [], left: [] };
-  for (const { name, branch, worktreePath, baseCommit } of members) {
+  const saved: TeammateInfo[] = [];
+  for (const member of members) {
+    const { name, branch, worktreePath } = member;
     const problem = await saveLeftOver(name, branch, worktreePath);
-    if (problem !== undefined) {
-      sorted.left.push({ name, branch, kind: "left", reason: problem });
-      continue;
-    }
-    const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
-    if (tip === "" || tip === baseCommit) continue;
-    if (!(await isAncestor(primary, tip, start))) sorted.candidates.push({ name, branch, tip });
+    if (problem === undefined) saved.push(member);
+    else sorted.left.push({ name, branch, kind: "left", reason: problem });
+  }
+  const tips = await tipsOf(
+    primary,
+    saved.map(({ branch }) => branch),
+  );
+  const missing = await notIn(primary, [...tips.values()], start);
+  for (const { name, branch, baseCommit } of saved) {
+    const tip = tips.get(branch);
+    if (tip === undefined || tip === baseCommit) continue;
+    if (missing.has(tip)) sorted.candidates.push({ name, branch, tip });
     else if (!(await isAncestor(primary, tip, baseCommit))) sorted.landed.push({ name, branch, commit: tip });
   }
   return sorted;
@@ -49,16 +57,18 @@ export async function sortMembers(primary: string, start: string, members: reado
 /** A sentence when there is something that can't be saved as it stands. */
 async function saveLeftOver(name: string, branch: string, worktree: string): Promise<string | undefined> {
   if (!(await exists(worktree))) return undefined;
-  const dirty = await git(worktree, ["status", "--porcelain", "--untracked-files=all"]);
-  if (dirty.exitCode !== 0) return `its worktree ${worktree} can't be read: ${dirty.stderr.trim().slice(0, 300)}`;
-  const head = (await git(worktree, ["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
-  if (head !== `refs/heads/${branch}`) {
+  const state = await worktreeState(worktree).catch((error: unknown) => {
+    if (error instanceof GitError) return `its worktree ${worktree} can't be read: ${error.result.stderr.trim().slice(0, 300)}`;
+    throw error;
+  });
+  if (typeof state === "string") return state;
+  if (state.branch !== branch) {
     const isOnBranch = await isAncestor(worktree, "HEAD", `refs/heads/${branch}`);
-    if (dirty.stdout.trim() === "" && isOnBranch) return undefined;
-    return `its worktree ${worktree} is not on its branch but on ${head.replace("refs/heads/", "") || "a detached HEAD"}; what is there must be brought to ${branch} first`;
+    if (state.entries.length === 0 && isOnBranch) return undefined;
+    return `its worktree ${worktree} is not on its branch but on ${state.branch ?? "a detached HEAD"}; what is there must be brought to ${branch} first`;
   }
-  if ((await gitText(worktree, ["ls-files", "--unmerged"])) !== "")
-    return `its worktree ${worktree} is in the middle of a merge with conflicts`;
+  if (state.entries.some(({ kind }) => kind === "unmerged")) return `its worktree ${worktree} is in the middle of a merge with conflicts`;
+  if (state.entries.length === 0) return undefined;
   await commitAll(worktree, { subject: `wip: changes that ${name} left uncommitted`, trailers: { "RooCode-Saved-By": "converge" } });
   return undefined;
 }
