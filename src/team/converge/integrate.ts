@@ -1,6 +1,7 @@
 import { realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { isAncestor } from "../../platform/ancestry.ts";
-import { exists } from "../../platform/files.ts";
+import { exists, readTextOrUndefined } from "../../platform/files.ts";
 import { git, gitText } from "../../platform/git.ts";
 import { addWorktree, furnishWorktree } from "../../platform/worktree.ts";
 import type { PortBlock } from "../../protocol/team.ts";
@@ -56,10 +57,8 @@ export class Integration {
       // A branch that was switched to must not be moved by the reset.
       await gitText(this.path, ["update-ref", "--no-deref", "HEAD", commit]);
     }
-    for (const state of ["rebase-merge", "rebase-apply"]) {
-      const folder = await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", state]);
-      await rm(folder, { recursive: true, force: true });
-    }
+    const gitFolder = await gitText(this.path, ["rev-parse", "--absolute-git-dir"]);
+    for (const state of ["rebase-merge", "rebase-apply"]) await rm(join(gitFolder, state), { recursive: true, force: true });
     await this.#hardReset(commit);
     // A merge that brought a file in the place of a furnished one took it away again.
     await this.#furnish();
@@ -74,13 +73,13 @@ export class Integration {
   }
 
   async head(): Promise<{ commit: string; isDetached: boolean; mergeHead: string | undefined }> {
-    const [head, branch, merge] = await Promise.all([
-      git(this.path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
+    const [head, branch] = await Promise.all([
+      git(this.path, ["rev-parse", "--absolute-git-dir", "HEAD^{commit}"]),
       git(this.path, ["symbolic-ref", "--quiet", "HEAD"]),
-      git(this.path, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]),
     ]);
-    const mergeHead = merge.exitCode === 0 ? merge.stdout.trim() : undefined;
-    return { commit: head.stdout.trim(), isDetached: branch.exitCode !== 0, mergeHead };
+    const [, gitFolder, commit = ""] = /^(.*)\n([0-9a-f]+)\n$/s.exec(head.stdout) ?? [];
+    const merge = gitFolder === undefined ? undefined : await readTextOrUndefined(join(gitFolder, "MERGE_HEAD"));
+    return { commit, isDetached: branch.exitCode !== 0, mergeHead: /^[0-9a-f]{40,64}/.exec(merge ?? "")?.[0] };
   }
 }
 

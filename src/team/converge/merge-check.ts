@@ -1,22 +1,28 @@
-import { git, gitText } from "../../platform/git.ts";
+import { git } from "../../platform/git.ts";
 import { type MergePreview, previewMerge } from "./preview.ts";
 
 export type MergeProblem = { reason: string; conflicts: string[] };
 
 const MARKER = /^(?:<{7}|>{7}|\|{7}) |^={7}$/gm;
 
+/** A commit of the integrator, as it stands in the repository. */
+export type Made = { id: string; tree: string; parents: readonly string[] };
+
 /**
  * Why a commit of the integrator can't stay: markers left in it, files that no side has, binary conflicts that nobody decided.
  * `chosen` are files for which a side was named in a command.
  */
-export async function commitProblem(repository: string, commit: string, chosen: readonly string[]): Promise<MergeProblem | undefined> {
-  const [ours, theirs, more] = await parentsOf(repository, commit);
+export async function commitProblem(
+  repository: string,
+  { id: commit, tree, parents: [ours, theirs, more] }: Made,
+  chosen: readonly string[],
+): Promise<MergeProblem | undefined> {
   if (ours === undefined) return undefined;
   if (theirs === undefined) return plainCommitProblem(repository, ours, commit);
   if (more !== undefined) return { reason: "It merges several branches at once. Merge one branch at a time.", conflicts: [] };
   const preview = await previewMerge(repository, ours, theirs);
   const { conflicts } = preview;
-  const changed = await differing(repository, preview.tree, commit);
+  const changed = preview.tree === tree ? [] : await differing(repository, preview.tree, commit);
   const looked = [...new Set([...conflicts, ...changed])];
 
   const marked: string[] = [];
@@ -44,10 +50,6 @@ async function plainCommitProblem(repository: string, parent: string, commit: st
   const { stdout } = await git(repository, ["diff", "--check", "--no-ext-diff", "--no-textconv", parent, commit]);
   const left = [...new Set(stdout.split("\n").flatMap((line) => /^(.+):\d+: leftover conflict marker$/.exec(line)?.[1] ?? []))];
   return left.length === 0 ? undefined : { reason: `Conflict markers were committed in ${left.join(", ")}.`, conflicts: [] };
-}
-
-export async function parentsOf(repository: string, commit: string): Promise<string[]> {
-  return (await gitText(repository, ["rev-list", "--parents", "--max-count=1", commit])).split(" ").slice(1);
 }
 
 /** Files that the commit has otherwise than git's own merge. */
