@@ -1,5 +1,5 @@
 // Run by scripts/random-kills, which says how.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Result, runOnce } from "./run.ts";
 import { MOMENTS, scenarioOf, VICTIMS, type Wishes } from "./scenario.ts";
@@ -16,8 +16,14 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "60" },
     out: { type: "string" },
     keep: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
   },
 });
+if (values.help) {
+  const script = readFileSync(new URL("../random-kills", import.meta.url), "utf8").split("\n");
+  console.log(script.flatMap((line) => (/^#\s/.test(line) ? [line.slice(2)] : [])).join("\n"));
+  process.exit(0);
+}
 const backend = (["process", "tmux", "mixed"] as const).find((one) => one === values.backend);
 if (backend === undefined) throw new Error("--backend is process, tmux or mixed.");
 const wishes: Wishes = {

@@ -4,6 +4,7 @@ import type { TeammateRequest } from "../engine/subagents/agent-tool.ts";
 import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { identity } from "../platform/commit.ts";
+import { collectOnceWhenIdle } from "../platform/idle-collection.ts";
 import { selfIdentity } from "../platform/process.ts";
 import type { AgentEvent, AgentInput, Pending } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
@@ -298,6 +299,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
         onEvent: (event) => {
           presence.observe(event);
           screen.event(event);
+          if (event.type === "round_end" || event.type === "loop_complete") void collectOnceWhenIdle();
         },
         onStatus: screen.status,
         monitorMs: MONITOR_MS,

@@ -1,4 +1,6 @@
 import { rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { sweepTempFolders } from "../platform/temp-folder.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { INTEGRATOR, LEAD, type TeamStep } from "../protocol/team.ts";
@@ -168,6 +170,8 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
 
   async function finish(ended: LeadEnd): Promise<TeamOutcome> {
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
+    // What the members that were killed, or ended last, had there.
+    sweepTempFolders(tmpdir());
     if (forced.length > 0) screen.note(`Had to end: ${forced.join(", ")}; their work is in their worktrees.`);
     const tasks = await bus.tasks.list();
     const now = await bus.roster.read();

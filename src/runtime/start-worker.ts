@@ -6,6 +6,7 @@ import { mayUseInProcess } from "../engine/subagents/filter-tools.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { type CommitRequest, commitAll, identity } from "../platform/commit.ts";
 import { gitText } from "../platform/git.ts";
+import { collectOnceWhenIdle } from "../platform/idle-collection.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import { UserError } from "../protocol/errors.ts";
@@ -289,6 +290,7 @@ export async function startWorker(
           if (isCommit(event)) void foresee();
           presence.observe(event);
           screen.event(event);
+          if (event.type === "round_end" || event.type === "loop_complete") void collectOnceWhenIdle();
         },
         onStatus: screen.status,
         beforeIdle: async (text, isAgain) => {

@@ -23,6 +23,8 @@ export type SortedMail = {
   pending?: Pending;
   /** One of `pending` is worth a model call of an idle agent. */
   wakes: boolean;
+  /** Who said that it is done, when that is all that wakes; empty where something else does too. */
+  reports: string[];
   /** One of `pending` ends the turn that is under way; it stands first. */
   interrupts: boolean;
   /** To act on, then to acknowledge. */
@@ -35,7 +37,7 @@ export type SortedMail = {
 
 /** Unread mail of `self`, in its order. `seen` are the ids that the session has; it is not changed. */
 export function sortMail(unread: readonly Envelope[], self: string, seen: ReadonlySet<string>): SortedMail {
-  const sorted: SortedMail = { wakes: false, interrupts: false, protocol: [], duplicates: [], setAside: [] };
+  const sorted: SortedMail = { wakes: false, reports: [], interrupts: false, protocol: [], duplicates: [], setAside: [] };
   const known = new Set(seen);
   const forModel: Envelope[] = [];
   for (const envelope of unread) {
@@ -55,6 +57,7 @@ export function sortMail(unread: readonly Envelope[], self: string, seen: Readon
     const texts = [...ordered.map(envelopeText), ...(news.length > 0 ? [newsText(news)] : [])];
     sorted.pending = { reminder: texts.join("\n\n"), mail: [...ordered, ...news].map((one) => one.id) };
     sorted.wakes = ordered.length > 0;
+    if (ordered.every(isReport)) sorted.reports = ordered.map((one) => one.from);
     sorted.interrupts = ordered.some(isInterrupt);
   }
   // A copy of an id that is still to be handed over must not be acknowledged before that: both files carry the id.
@@ -70,6 +73,10 @@ export function wakes(envelope: Envelope, self: string): boolean {
 
 function isInterrupt({ body }: Envelope): boolean {
   return "interrupt" in body && body.interrupt === true;
+}
+
+function isReport({ body }: Envelope): boolean {
+  return body.type === "idle_notification" && body.reason === "done";
 }
 
 const NEWS = "For information, no task: nothing is to be done about this.";

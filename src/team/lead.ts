@@ -6,6 +6,7 @@ import type { ConvergeReport } from "./converge/report.ts";
 import type { DeathWatch } from "./death-watch.ts";
 import type { MailReader } from "./mail-reader.ts";
 import { stallText } from "./stall.ts";
+import { claimable } from "./task-rules.ts";
 
 export type LeadOptions = {
   bus: TeamBus;
@@ -38,6 +39,8 @@ export type LeadEnd =
 
 /** Between two mails: a lead that changes tasks about without giving anyone work comes to an end. */
 const MAX_REMINDERS = 3;
+/** So long the word that one is done waits for the others' while they are at work and nothing could be given to it. */
+const HOLD_MS = 20_000;
 const BUSY: readonly MemberStatus[] = ["starting", "busy", "waiting", "unreachable"];
 
 /**
@@ -50,6 +53,7 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   let said: string | undefined;
   let reminders = 0;
   let isRunning = false;
+  let heldSince: number | undefined;
   const monitor = setInterval(() => {
     // While the lead waits, `someoneMoves` looks. A look that fails (a full disk) is made again at the next tick.
     if (isRunning) watchDeaths().catch(() => undefined);
@@ -69,7 +73,10 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
         await beat("idle");
       }
       if (signal.aborted) return { type: "interrupted" };
-      if (mail.hasWork) {
+      const { reports } = mail;
+      const isHeld = reports.length > 0 && (await canWait(reports));
+      if (mail.hasWork && !(isHeld && mail.reports.length > 0)) {
+        heldSince = undefined;
         input = await nextFromMail();
         reminders = 0;
         continue;
@@ -81,7 +88,8 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
         continue;
       }
       if (await someoneMoves()) {
-        await mail.untilWork(signal, options.monitorMs);
+        // Another one is done since, and may have been the last.
+        if (mail.reports === reports || !mail.hasWork) await mail.untilWork(signal, options.monitorMs);
         continue;
       }
       const tasks = await bus.tasks.list();
@@ -115,6 +123,14 @@ export async function runLead(first: AgentInput, options: LeadOptions, signal: A
   async function nextFromMail(): Promise<AgentInput | undefined> {
     const pending = await mail.take();
     return pending && { message: userText(pending.reminder), mail: pending.mail };
+  }
+
+  /** All that there is to read is that some are done, while others are at work: their ends are read in one turn. */
+  async function canWait(reports: readonly string[]): Promise<boolean> {
+    heldSince ??= Date.now();
+    if (Date.now() - heldSince > HOLD_MS || claimable(await bus.tasks.list()).length > 0) return false;
+    const states = await bus.presence.list();
+    return states.some(({ name, status }) => name !== LEAD && !reports.includes(name) && (status === "busy" || status === "starting"));
   }
 
   async function watchDeaths(): Promise<void> {

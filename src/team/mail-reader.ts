@@ -19,7 +19,7 @@ type MailReaderOptions = {
 };
 
 const PROBLEM_PAUSE_MS = 2_000;
-const NOTHING = { wakes: false, interrupts: false, envelopes: [] } as const;
+const NOTHING = { wakes: false, reports: [], interrupts: false, envelopes: [] } as const;
 
 /**
  * A member's mail between disk and conversation. What a model reads is handed out once by `take` and acknowledged when the
@@ -33,7 +33,13 @@ export class MailReader {
   #looking: Promise<unknown> = Promise.resolve();
   /** Texts of the system that the model reads with its mail. */
   #told: string[] = [];
-  #current: { pending?: Pending; wakes: boolean; interrupts: boolean; envelopes: readonly Envelope[] } = NOTHING;
+  #current: {
+    pending?: Pending;
+    wakes: boolean;
+    reports: readonly string[];
+    interrupts: boolean;
+    envelopes: readonly Envelope[];
+  } = NOTHING;
   readonly #waiting = new Set<() => void>();
 
   constructor(options: MailReaderOptions) {
@@ -85,6 +91,7 @@ export class MailReader {
     const envelopes = unread.filter(({ id }, index) => ids.has(id) && unread.findIndex((one) => one.id === id) === index);
     this.#current = {
       wakes: sorted.wakes,
+      reports: sorted.reports,
       interrupts: sorted.interrupts,
       envelopes,
       ...(sorted.pending ? { pending: sorted.pending } : {}),
@@ -115,16 +122,21 @@ export class MailReader {
     return this.#current.wakes || this.#told.length > 0;
   }
 
+  /** Who said that it is done, when there is nothing else that is worth a model call. Another array after each look. */
+  get reports(): readonly string[] {
+    return this.#told.length > 0 ? [] : this.#current.reports;
+  }
+
   get hasInterrupt(): boolean {
     return this.#current.interrupts;
   }
 
   /**
-   * Resolves when mail that is worth a model call is there, or `stir` was called, or on abort, or when the time is over. The timer is
+   * Resolves when mail that is worth a model call is there (`reports` that are there already do not count), or `stir` was called, or on abort, or when the time is over. The timer is
    * its own: a signal of AbortSignal.timeout inside AbortSignal.any may be collected as garbage, and then never fires.
    */
   async untilWork(signal: AbortSignal, withinMs?: number): Promise<void> {
-    if (this.hasWork || signal.aborted) return;
+    if ((this.hasWork && this.reports.length === 0) || signal.aborted) return;
     let wake: () => void = () => undefined;
     const woken = new Promise<void>((resolve) => {
       wake = resolve;

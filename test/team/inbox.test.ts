@@ -25,7 +25,14 @@ test("mail becomes one reminder in its order, with the ids to acknowledge", () =
 });
 
 test("no mail is no reminder", () => {
-  expect(sortMail([], "bob", nothing)).toEqual({ wakes: false, interrupts: false, protocol: [], duplicates: [], setAside: [] });
+  expect(sortMail([], "bob", nothing)).toEqual({
+    wakes: false,
+    reports: [],
+    interrupts: false,
+    protocol: [],
+    duplicates: [],
+    setAside: [],
+  });
 });
 
 test("M06: a status update is marked as information and wakes nobody", () => {

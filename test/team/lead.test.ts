@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { selfIdentity } from "../../src/platform/process.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
 import { messageText, userText } from "../../src/protocol/message.ts";
 import { NO_USAGE } from "../../src/protocol/model.ts";
-import type { MemberStatus, TeammateInfo } from "../../src/protocol/team.ts";
+import type { MemberStatus, TeamBus, TeamMessage, TeammateInfo } from "../../src/protocol/team.ts";
 import { createMemoryTeam } from "../../src/team/bus/memory.ts";
 import type { ConvergeReport } from "../../src/team/converge/report.ts";
 import { DeathWatch } from "../../src/team/death-watch.ts";
@@ -227,4 +227,94 @@ test("K09: when everybody waits the lead is told once which chain holds the work
   expect(heard[1]).toContain("3 waits for 2, which waits for 1, which failed (set it to pending, or cancel it).");
   expect(heard[2]).toContain("1 is pending and belongs to carol, who is not in the team (give it to another).");
   expect(heard[2]).toContain("3 waits for 2, which waits for 1, which is pending and belongs to carol");
+});
+
+describe("the word that a member is done", () => {
+  const done = (lastText: string): TeamMessage => ({ type: "idle_notification", reason: "done", lastText, commits: [] });
+
+  /** Alice is done at once, while bob works; `then` is what bob does. The texts that the lead's model reads after the goal. */
+  async function heardOf(then: { says: TeamMessage; afterMs: number }, prepare?: (bus: TeamBus) => Promise<unknown>): Promise<string[]> {
+    const memory = createMemoryTeam(sampleTeam("alice", "bob"));
+    const [bus, alice, bob] = ["lead", "alice", "bob"].map((name) => memory.open({ name, epoch: 1 }, selfIdentity())) as [
+      TeamBus,
+      TeamBus,
+      TeamBus,
+    ];
+    await prepare?.(bus);
+    const beat = (by: TeamBus, name: string, status: MemberStatus) => by.presence.beat({ name, status, at: new Date().toISOString() });
+    await beat(bob, "bob", "busy");
+    await beat(alice, "alice", "busy");
+    await alice.mailbox.send("lead", done("alice is done"));
+    await beat(alice, "alice", "idle");
+    const mail = new MailReader({
+      mailbox: bus.mailbox,
+      self: "lead",
+      seen: new Set(),
+      onProtocol: async () => undefined,
+      onSetAside: () => undefined,
+    });
+    const ended = new AbortController();
+    const pump = mail.pump(ended.signal);
+    setTimeout(async () => {
+      await bob.mailbox.send("lead", then.says);
+      // Its own notice comes before it stands idle.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await beat(bob, "bob", "idle");
+    }, then.afterMs);
+    const heard: string[] = [];
+    await runLead(
+      { message: userText("go") },
+      {
+        bus,
+        agent: {
+          async *run({ message, mail: ids }) {
+            heard.push(messageText(message));
+            yield { type: "message", message, ...(ids ? { mail: ids } : {}) };
+            yield { type: "loop_complete", reason: "end_turn", text: "", turns: 1, usage: NO_USAGE };
+          },
+        },
+        mail,
+        deaths: new DeathWatch(
+          bus,
+          async () => undefined,
+          () => undefined,
+        ),
+        merge: false,
+        unreadOf: async () => 0,
+        converge: () => Promise.reject(new Error("not with --no-merge")),
+        report: () => undefined,
+        onEvent: () => undefined,
+        onStatus: () => undefined,
+        monitorMs: 300,
+      },
+      new AbortController().signal,
+    );
+    ended.abort();
+    await pump.catch(() => undefined);
+    return heard.slice(1).filter((text) => !text.includes("No teammate is busy"));
+  }
+
+  test("waits while others are at work, and is read with theirs in one turn", async () => {
+    const heard = await heardOf({ says: done("bob is done"), afterMs: 200 });
+    expect(heard).toHaveLength(1);
+    expect(heard[0]).toMatch(/alice is done.*bob is done/s);
+  });
+
+  test.each<[string, TeamMessage]>([
+    ["a failure", { type: "idle_notification", reason: "failed", lastText: "no model", commits: [] }],
+    ["a question", { type: "message", summary: "?", text: "which port?" }],
+  ])("is read at once when %s comes", async (_, says) => {
+    const heard = await heardOf({ says, afterMs: 100 });
+    expect(heard).toHaveLength(1);
+    expect(heard[0]).toContain("alice is done");
+  });
+
+  test("does not wait when there is a task for whoever is free", async () => {
+    const heard = await heardOf({ says: done("bob is done"), afterMs: 500 }, ({ tasks }) =>
+      tasks.create({ subject: "free", description: "", blockedBy: [] }),
+    );
+    expect(heard).toHaveLength(2);
+    expect(heard[0]).toContain("alice is done");
+    expect(heard[0]).not.toContain("bob is done");
+  });
 });

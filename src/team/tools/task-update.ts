@@ -82,7 +82,7 @@ export function taskUpdateTool(options: TaskUpdateOptions): Tool {
 
 /** What the lead's assignment says to the member. */
 export function assignmentMessage(task: TeamTask): TeamMessage {
-  const text = `Task ${task.id} is yours: ${task.subject}\n${taskJob(task)}`;
+  const text = [`Task ${task.id} is yours: ${task.subject}`, ...taskJob(task)].join("\n");
   return { type: "task_assignment", summary: `Task ${task.id}: ${task.subject}`, text, taskId: task.id };
 }
 
@@ -240,7 +240,7 @@ async function answer(
   const changed = Object.keys(plan.patch).length > 0 || plan.edges.length > 0;
   const next = written.status === "completed" && role === "teammate" ? [freeText(all, self)] : [];
   const isTaken = written.claim?.owner === self && written.claim.epoch !== before.claim?.epoch;
-  const job = isTaken && written.status === "in_progress" ? [taskJob(written)] : [];
+  const job = isTaken && written.status === "in_progress" ? taskJob(written) : [];
   const notes = [...(changed ? [] : ["Nothing changed: it was so already."]), ...(plan.remark ? [plan.remark] : []), ...next];
   return textResult([taskLine(written, all), ...job, ...notes].join("\n"), {
     type: "text",

@@ -18,8 +18,8 @@ export function taskLine(task: TeamTask, all: readonly TeamTask[]): string {
 }
 
 /** What whoever works on it must know beside its line. */
-export function taskJob({ description, check, note }: TeamTask): string {
-  return [...(description ? [description] : []), ...(check ? [`Its check: ${check}`] : []), ...(note ? [`Notes: ${note}`] : [])].join("\n");
+export function taskJob({ description, check, note }: TeamTask): string[] {
+  return [...(description ? [description] : []), ...(check ? [`Its check: ${check}`] : []), ...(note ? [`Notes: ${note}`] : [])];
 }
 
 /** For a member's first message: what it may take, so that it need not ask for the list first. Undefined when that is nothing. */
