@@ -52,7 +52,7 @@ test.each(["without a commit", "with a commit"])(
     git(worktree, "add", "a");
     git(worktree, "commit", "--quiet", "--message=link");
     expect(await notCommittable(worktree, ground.branchOf("alice"))).toContain("a/[sub]/ is a git repository of its own");
-    expect(await unsavedIn(worktree, ground.repo)).toEqual(["a/[sub]/"]);
+    expect((await unsavedIn(worktree, ground.repo)).unsaved).toEqual(["a/[sub]/"]);
   },
 );
 

@@ -1,5 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { type Checkout, checkoutsOf } from "../../platform/checkouts.ts";
 import { isErrno, readTextOrUndefined } from "../../platform/files.ts";
 import { type GitResult, git, gitText } from "../../platform/git.ts";
 import { beginLanding, endLanding, takeBackLanding, undoCutLanding } from "./cut-landing.ts";
@@ -14,7 +15,7 @@ export type LandRequest = {
   from: string;
   to: string;
   /** Who changed a path, for the words of a refusal. */
-  changedBy: (path: string) => string;
+  changedBy: (path: string) => Promise<string>;
   signal: AbortSignal;
 };
 export type Landing =
@@ -30,9 +31,10 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
   const ref = `refs/heads/${branch}`;
   const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).stdout.trim();
   if (tip !== from) return movedMeanwhile(branch, from, tip, to);
-  const where = await checkoutOf(primary, checkout, branch);
+  const checkouts = await checkoutsOf(primary);
+  const where = await checkoutOf(checkouts, checkout, branch);
   if (where === undefined) {
-    const rebasing = await rebasedIn(primary, branch);
+    const rebasing = await rebasedIn(checkouts, branch);
     if (rebasing !== undefined)
       return {
         type: "blocked",
@@ -89,12 +91,8 @@ async function headOf(where: string): Promise<string> {
 }
 
 /** The checkout in which a rebase of the branch is under way: HEAD is detached there, and git wants the branch unmoved at its end. */
-async function rebasedIn(primary: string, branch: string): Promise<string | undefined> {
-  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
-  for (const record of stdout.split("\0\0")) {
-    const lines = record.split("\0").filter((line) => line !== "");
-    const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
-    if (path === undefined || !lines.includes("detached")) continue;
+async function rebasedIn(checkouts: readonly Checkout[], branch: string): Promise<string | undefined> {
+  for (const { path } of checkouts.filter((one) => one.branch === undefined)) {
     const asked = ["rebase-merge", "rebase-apply"].flatMap((state) => ["--git-path", `${state}/head-name`]);
     const names = await git(path, ["rev-parse", "--path-format=absolute", ...asked]);
     for (const file of names.stdout.trim().split("\n"))
@@ -112,41 +110,41 @@ function movedMeanwhile(branch: string, from: string, tip: string, to: string): 
 }
 
 /** The user's checkout when the branch is out there, else the worktree that has it. */
-async function checkoutOf(primary: string, checkout: string, branch: string): Promise<string | undefined> {
-  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
-  const having = stdout.split("\0\0").flatMap((record) => {
-    const lines = record.split("\0");
-    const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
-    return path !== undefined && lines.includes(`branch refs/heads/${branch}`) ? [path] : [];
-  });
+async function checkoutOf(checkouts: readonly Checkout[], checkout: string, branch: string): Promise<string | undefined> {
+  const having = checkouts.filter((one) => one.branch === branch);
   const own = await realpath(checkout).catch(() => checkout);
-  for (const path of having) if ((await realpath(path).catch(() => path)) === own) return path;
-  return having[0];
+  for (const { path } of having) if ((await realpath(path).catch(() => path)) === own) return path;
+  return having[0]?.path;
 }
 
 /** One line for each path of the user's that the new commits would touch. */
-async function whatStandsInTheWay(checkout: string, from: string, to: string, changedBy: (path: string) => string): Promise<string[]> {
+async function whatStandsInTheWay(
+  checkout: string,
+  from: string,
+  to: string,
+  changedBy: (path: string) => Promise<string>,
+): Promise<string[]> {
   const incoming = await changesBetween(checkout, from, to);
   const dirty = await dirtyPaths(checkout);
   const tracked = (path: string) => incoming.get(path) !== "A";
   const found: string[] = [];
   for (const [path, status] of incoming) {
     if (dirty.has(path))
-      found.push(`${pathText(path)} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
+      found.push(`${pathText(path)} has changes of yours that are not committed, and ${await changedBy(path)} changed it too.`);
     else if (status !== "D" && !tracked(path)) {
       const other = await untrackedAt(checkout, path, incoming);
       if (other)
         found.push(
-          `${pathText(other.path)} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : pathText(path)}.`,
+          `${pathText(other.path)} is ${other.state} by git, and ${await changedBy(path)} added ${other.path === path ? "a file of that name" : pathText(path)}.`,
         );
     }
   }
   return found;
 }
 
-/** Path to git's letter for what happened to it. */
-export async function changesBetween(repository: string, from: string, to: string): Promise<Map<string, string>> {
-  const { stdout } = await git(repository, ["diff", "--name-status", "--no-renames", "-z", from, to]);
+/** Path to git's letter for what happened to it, from one commit to another, or in `FROM...TO`. */
+export async function changesBetween(repository: string, ...commits: readonly string[]): Promise<Map<string, string>> {
+  const { stdout } = await git(repository, ["diff", "--name-status", "--no-renames", "-z", ...commits]);
   const parts = stdout.split("\0");
   const changes = new Map<string, string>();
   for (let index = 0; index + 1 < parts.length; index += 2) changes.set(parts[index + 1] ?? "", parts[index] ?? "");
