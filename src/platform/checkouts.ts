@@ -28,3 +28,9 @@ export async function checkoutAt(checkouts: readonly Checkout[], path: string): 
   const real = join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
   return checkouts.find((one) => one.path === path || one.path === real);
 }
+
+/** HEAD of a worktree whose folder is gone; undefined where git knows it no more. */
+export async function lastHeadOf(repository: string, checkouts: readonly Checkout[], path: string): Promise<string | undefined> {
+  const head = (await checkoutAt(checkouts, path))?.head;
+  return head !== undefined && (await git(repository, ["cat-file", "-e", `${head}^{commit}`])).exitCode === 0 ? head : undefined;
+}

@@ -1,7 +1,7 @@
 import { realpath, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isAncestor, notIn, tipsOf } from "../platform/ancestry.ts";
-import { type Checkout, checkoutAt, checkoutsOf } from "../platform/checkouts.ts";
+import { type Checkout, checkoutsOf, lastHeadOf } from "../platform/checkouts.ts";
 import { exists, isErrno } from "../platform/files.ts";
 import { git } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
@@ -140,12 +140,6 @@ async function cleanMember(
 
 function few(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ");
-}
-
-/** Of a worktree whose folder is gone. */
-async function lastHeadOf(primary: string, checkouts: readonly Checkout[], path: string): Promise<string | undefined> {
-  const head = (await checkoutAt(checkouts, path))?.head;
-  return head !== undefined && (await git(primary, ["cat-file", "-e", `${head}^{commit}`])).exitCode === 0 ? head : undefined;
 }
 
 /** All by one git, and only those that are still at the saved tip and, unless forced, in the base. Gives why others stay. */
