@@ -2,7 +2,7 @@ import { appendFile, copyFile, mkdir, realpath, rm, symlink, writeFile } from "n
 import { dirname, join } from "node:path";
 import { checkoutAt, checkoutsOf } from "./checkouts.ts";
 import { exists, isErrno, readTextOrUndefined } from "./files.ts";
-import { GitError, git, gitText } from "./git.ts";
+import { GitError, git, gitText, KILLED, tryGit } from "./git.ts";
 import { withLock } from "./lock.ts";
 
 export type WorktreeRequest = {
@@ -26,13 +26,13 @@ export async function addWorktree({ primary, path, branch, commit, lockPath }: W
     // Forced, for what somebody removed by hand is still in git's list, and the place would count as taken.
     const args = ["worktree", "add", "--force", ...(branch === undefined ? ["--detach"] : ["--no-track", "-b", branch]), path, commit];
     for (let isAgain = false; ; isAgain = true) {
-      const result = await git(primary, args);
+      const result = await tryGit(primary, args);
       if (result.exitCode === 0) return;
       const wasCut = await forgetCutAdd(primary, path);
       if (!wasThere) await rm(path, { recursive: true, force: true });
       await git(primary, ["worktree", "prune"]);
       if (isNew && branch !== undefined) await git(primary, ["branch", "-D", branch]);
-      if (!wasCut || isAgain) throw new GitError(args, result);
+      if (isAgain || !(wasCut || result.exitCode === KILLED)) throw new GitError(args, result);
     }
   });
 }
@@ -123,7 +123,7 @@ async function hasBranch(primary: string, branch: string): Promise<boolean> {
 /** Takes the folder and git's record of it away; the branch stays. For a worktree that was proven to hold nothing of its own. */
 export async function removeWorktree(primary: string, path: string, lockPath: string): Promise<void> {
   await withLock(lockPath, async () => {
-    const remove = () => git(primary, ["worktree", "remove", "--force", path]);
+    const remove = () => tryGit(primary, ["worktree", "remove", "--force", path]);
     const isRecordGone = (await remove()).exitCode === 0;
     if (!isRecordGone && (await forgetCutAdd(primary, path))) await remove();
     await rm(path, { recursive: true, force: true });

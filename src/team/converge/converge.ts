@@ -1,5 +1,6 @@
 import { isAncestor, notIn, tipsOf } from "../../platform/ancestry.ts";
 import { GitError, git } from "../../platform/git.ts";
+import { GitKilled } from "../../platform/killed-git.ts";
 import type { LoopComplete } from "../../protocol/agent.ts";
 import { UserError } from "../../protocol/errors.ts";
 import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
@@ -92,7 +93,8 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
   const opened = await openIntegration({ primary, path, start, worktreeLock, needs, onNote, onWorktree, signal }).catch(
     (error: unknown) => {
       // The setup command, or a full disk: nothing was merged, and what there is to merge stays where it is.
-      if (error instanceof UserError || error instanceof GitError) return `there is no worktree to merge in: ${error.message}`;
+      if (error instanceof UserError || error instanceof GitError || error instanceof GitKilled)
+        return `there is no worktree to merge in: ${error.message}`;
       throw error;
     },
   );

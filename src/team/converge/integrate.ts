@@ -2,7 +2,8 @@ import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isAncestor } from "../../platform/ancestry.ts";
 import { exists, readTextOrUndefined } from "../../platform/files.ts";
-import { GitError, git, gitText } from "../../platform/git.ts";
+import { GitError, git, gitText, tryGit } from "../../platform/git.ts";
+import { removeLeftLocks } from "../../platform/left-locks.ts";
 import { addWorktree, furnishWorktree } from "../../platform/worktree.ts";
 import { worktreeState } from "../../platform/worktree-state.ts";
 import type { PortBlock } from "../../protocol/team.ts";
@@ -58,11 +59,12 @@ export class Integration {
   async reset(commit = this.#accepted): Promise<void> {
     if ((await git(this.path, ["symbolic-ref", "--quiet", "HEAD"])).exitCode === 0) {
       // A branch that was switched to must not be moved by the reset.
-      await gitText(this.path, ["update-ref", "--no-deref", "HEAD", commit]);
+      await this.#must(["update-ref", "--no-deref", "HEAD", commit]);
     }
     const gitFolder = await gitText(this.path, ["rev-parse", "--absolute-git-dir"]);
     for (const state of ["rebase-merge", "rebase-apply"]) await rm(join(gitFolder, state), { recursive: true, force: true });
-    await this.#hardReset(commit);
+    // Nobody else works here, and HEAD is on no branch.
+    await this.#must(["reset", "--hard", "--quiet", commit], { stillMs: 0 });
     // A merge that brought a file in the place of a furnished one took it away again.
     await this.#furnish();
   }
@@ -79,11 +81,10 @@ export class Integration {
     await git(this.path, CLEAN);
   }
 
-  async #hardReset(commit: string): Promise<void> {
-    const args = ["reset", "--hard", "--quiet", commit];
-    if ((await git(this.path, args)).exitCode === 0) return;
-    // A git that was ended in the middle leaves its lock behind. Nobody else works here.
-    await rm(await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"]), { force: true });
+  /** A git that was ended in the middle leaves its lock behind. */
+  async #must(args: readonly string[], locks: { stillMs?: number } = {}): Promise<void> {
+    if ((await tryGit(this.path, args)).exitCode === 0) return;
+    await removeLeftLocks(this.path, locks);
     await gitText(this.path, args);
   }
 

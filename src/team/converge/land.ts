@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { type Checkout, checkoutsOf } from "../../platform/checkouts.ts";
 import { isErrno, readTextOrUndefined } from "../../platform/files.ts";
 import { type GitResult, git, gitText } from "../../platform/git.ts";
+import { GitKilled } from "../../platform/killed-git.ts";
+import { removeLeftLocks } from "../../platform/left-locks.ts";
 import { beginLanding, endLanding, takeBackLanding, undoCutLanding } from "./cut-landing.ts";
 import { pathText } from "./path-text.ts";
 
@@ -40,8 +42,15 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
         type: "blocked",
         reason: `${branch} is being rebased in ${rebasing}. Finish that (git rebase --continue) or end it (git rebase --abort), then converge again.`,
       };
-    const result = await git(primary, ["update-ref", "-m", "roocode: team converged", ref, to, from]);
-    return result.exitCode === 0 ? { type: "landed", where } : movedMeanwhile(branch, from, "", to);
+    const args = ["update-ref", "-m", "roocode: team converged", ref, to, from];
+    const result = await git(primary, args).catch(async (error: unknown) => {
+      if (!(error instanceof GitKilled)) throw error;
+      // It may have left its lock, or have done it.
+      await removeLeftLocks(primary, { branch });
+      return git(primary, args);
+    });
+    const isThere = result.exitCode === 0 || (await git(primary, ["rev-parse", "--verify", "--quiet", ref])).stdout.trim() === to;
+    return isThere ? { type: "landed", where } : movedMeanwhile(branch, from, "", to);
   }
   // Of an earlier one, which was killed in the middle of it.
   await undoCutLanding(where, tip);
@@ -52,7 +61,13 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
   }
   if (signal.aborted) return { type: "blocked", reason: `interrupted. By hand: ${byHand}` };
   const isTouched = async () => (await whatStandsInTheWay(where, from, to, changedBy)).length > 0;
-  const result = (await fastForward(where, to, isTouched)) ?? (await fastForward(where, to, isTouched));
+  const attempt = () => fastForward(where, ref, to, isTouched);
+  const result = (await attempt()) ?? (await attempt());
+  if (result === "elsewhere")
+    return {
+      type: "moved",
+      reason: `${branch} is not checked out in ${where} any more, so nothing was touched there. Converge again, or merge by hand: git merge ${to}`,
+    };
   const now = await gitText(primary, ["rev-parse", "--verify", ref]);
   if (result?.exitCode === 0 && now === to) return { type: "landed", where };
   if (now !== from) return movedMeanwhile(branch, from, now, to);
@@ -60,10 +75,23 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
   return { type: "blocked", reason: `${why}\nNothing of yours was touched. By hand: ${byHand}` };
 }
 
-/** Undefined when git was killed. What a git that was killed or gave up in the middle had done by then is taken back. */
-async function fastForward(where: string, to: string, isTouched: () => Promise<boolean>): Promise<GitResult | undefined> {
+/**
+ * Undefined when git was killed, "elsewhere" when the person has switched to another branch meanwhile. What a git that was killed or gave
+ * up in the middle had done by then is taken back.
+ */
+async function fastForward(
+  where: string,
+  ref: string,
+  to: string,
+  isTouched: () => Promise<boolean>,
+): Promise<GitResult | "elsewhere" | undefined> {
   await beginLanding(where, to);
   try {
+    // Git moves whatever HEAD is on.
+    if ((await git(where, ["symbolic-ref", "--quiet", "HEAD"])).stdout.trim() !== ref) {
+      await endLanding(where);
+      return "elsewhere";
+    }
     // They beat the person's settings (merge.*, branch.<name>.mergeOptions), and keep what the look before may have missed: nothing is
     // stashed, ignored files are not overwritten.
     const options = [
