@@ -78,6 +78,7 @@ export const SettingsSchema = z.looseObject({
   team: TeamSchema.optional(),
   enableVerificationAgent: z.boolean().optional(),
   autoMemory: z.boolean().optional(),
+  screen: z.enum(["auto", "full", "plain"]).optional(),
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
@@ -93,5 +94,6 @@ export type Settings = Pick<
   | "sandbox"
   | "team"
   | "autoMemory"
+  | "screen"
   | "enableVerificationAgent"
 >;
