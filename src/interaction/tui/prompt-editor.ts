@@ -4,6 +4,8 @@ import type { Theme } from "./theme.ts";
 
 /** The editor drops tabs of what is pasted. In it this stands for one; it is drawn as an arrow of the same width. */
 const TAB = "\uE009";
+/** Painted as a whole: the library would paint each of its signs. */
+const RULE = /^─+$|^─── [↑↓]/;
 const PASTE = /^\x1b\[200~([\s\S]*)\x1b\[201~$/;
 
 /** The person's input: many lines, history, completion; what is pasted is one text, exactly as it was, and of many lines one mark. */
@@ -38,6 +40,7 @@ export class PromptEditor extends Editor {
   }
 
   override render(width: number): string[] {
-    return super.render(width).map((line) => clip(line.replaceAll(TAB, this.#theme.dim("→")), width));
+    const { dim } = this.#theme;
+    return super.render(width).map((line) => (RULE.test(line) ? dim(line) : clip(line.replaceAll(TAB, dim("→")).trimEnd(), width)));
   }
 }

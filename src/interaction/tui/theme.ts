@@ -38,7 +38,7 @@ export function makeTheme(hasColours: boolean): Theme {
     bad: red,
     warn: yellow,
     user: blue,
-    editor: { borderColor: dim, selectList },
+    editor: { borderColor: (text) => text, selectList },
     markdown: {
       heading: (text) => bold(magenta(text)),
       link: (text) => underline(blue(text)),
