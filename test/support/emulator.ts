@@ -102,7 +102,10 @@ export class Emulator implements Terminal {
       { length: buffer.baseY + this.rows - first },
       (_, index) => buffer.getLine(first + index)?.translateToString(true) ?? "",
     );
-    return lines.map((line) => line.trimEnd()).join("\n").trimEnd();
+    return lines
+      .map((line) => line.trimEnd())
+      .join("\n")
+      .trimEnd();
   }
 
   async cursor(): Promise<{ column: number; row: number }> {

@@ -4,6 +4,7 @@ import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../../p
 import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
 import type { InputListener, Key, Screen } from "../screen.ts";
 import type { SteeringQueue } from "../steering-queue.ts";
+import { visible } from "../visible.ts";
 import { Activity } from "./activity.ts";
 import { Dialog } from "./dialog.ts";
 import { permissionDialog } from "./permission-dialog.ts";
@@ -67,13 +68,20 @@ export class TuiScreen implements Screen {
   }
 
   line(text: string): void {
-    this.#transcript.line(text);
-    this.#tui.requestRender();
+    this.#say(text, (line) => line);
   }
 
   dim(text: string): void {
-    this.#transcript.dim(text);
-    this.#tui.requestRender();
+    this.#say(text, this.#theme.dim);
+  }
+
+  /** The last words come when the screen has let go of the terminal, and stand below it. */
+  #say(text: string, paint: (line: string) => string): void {
+    if (this.#isClosed) this.#options.terminal.write(`${paint(visible(text))}\n`);
+    else {
+      this.#transcript.line(text, paint);
+      this.#tui.requestRender();
+    }
   }
 
   hint(text: string): void {
@@ -281,7 +289,10 @@ export class TuiScreen implements Screen {
   /** The terminal is given back, and taken again when the process goes on. */
   #suspend(): void {
     this.#tui.stop();
+    // Nothing else keeps a process alive that reads no input.
+    const held = setInterval(() => undefined, 60_000);
     process.once("SIGCONT", () => {
+      clearInterval(held);
       if (this.#isClosed) return;
       this.#tui.start();
       this.#tui.requestRender(true);

@@ -42,7 +42,9 @@ export class MarkdownStream implements Component {
     if (!this.#isSplit) this.#split();
     if (this.#width !== width) {
       const parts = [...this.#done, ...(this.#live ? [this.#live] : [])];
-      this.#lines = parts.flatMap((part, index) => [...(index > 0 ? [""] : []), ...part.render(width)]).map((line) => clip(line.trimEnd(), width));
+      this.#lines = parts
+        .flatMap((part, index) => [...(index > 0 ? [""] : []), ...part.render(width)])
+        .map((line) => clip(line.trimEnd(), width));
       this.#width = width;
     }
     return this.#lines;

@@ -24,7 +24,7 @@ export class ProjectFiles {
   }
 
   async #all(): Promise<readonly string[]> {
-    const isOld = performance.now() - this.#readAt > FRESH_MS;
+    const isOld = this.#paths === undefined || performance.now() - this.#readAt > FRESH_MS;
     if (isOld && !this.#reading) {
       this.#reading = this.#read().finally(() => {
         this.#reading = undefined;
