@@ -1,14 +1,10 @@
 import { UserError } from "../protocol/errors.ts";
-import type { OpenedSession } from "../runtime/open-session.ts";
 import { PlainScreen } from "./plain.ts";
-import type { Screen } from "./screen.ts";
+import type { SessionScreen } from "./screen.ts";
 import type { SteeringQueue } from "./steering-queue.ts";
 
 const WISHES = ["auto", "full", "plain"] as const;
 type Wish = (typeof WISHES)[number];
-
-/** `attach`: the screen shows what it can of this session, until the next one. */
-export type SessionScreen = { screen: Screen; attach: (session: OpenedSession) => void };
 
 /**
  * The full screen on a terminal that has cursor movement; else lines. `ROOCODE_SCREEN` before `screen` of the settings; a screen reader

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import type { OpenedSession } from "../runtime/open-session.ts";
 import type { PlanAnswer } from "../tools/builtin/exit-plan-mode.ts";
 
 /** Keys that act at once; `interrupt` is Ctrl+C on an empty line. */
@@ -41,3 +42,6 @@ export interface Screen {
   /** The plan, and what the person makes of it: a mode to go on in, or words on what to change. */
   askPlan(plan: string, file: string, signal: AbortSignal): Promise<PlanAnswer | undefined>;
 }
+
+/** `attach`: the screen shows what it can of this session, until the next one. */
+export type SessionScreen = { screen: Screen; attach: (session: OpenedSession) => void };

@@ -11,10 +11,11 @@ import type { FireHook } from "../protocol/hook.ts";
 import type { TextBlock, UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
-import type { Tool } from "../protocol/tool.ts";
+import type { MayShow, Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
 import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
+import { readFileTool } from "../tools/builtin/read-file.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { FileState } from "../tools/file-state.ts";
 import type { AgentMcp, SessionMcp } from "./agent-mcp.ts";
@@ -182,6 +183,9 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     hooks,
   });
   const role = isCoordinator ? await (await import("./built-in-agent.ts")).builtInPrompt("session-coordinator") : undefined;
+  let mayAttach: MayShow | undefined;
+  const attached = async (text: string, mayShow: MayShow, signal = AbortSignal.timeout(MAX_WAIT_MS)) =>
+    (await import("./attached-files.ts")).attachedFiles(text, { cwd, readFile: readFileTool(read), mayShow, signal });
   const opened: OpenedAgent = await openAgent(surroundings, {
     name: isCoordinator ? COORDINATOR : MAIN_AGENT,
     root,
@@ -192,6 +196,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionPath,
     system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
+      mayAttach = mayShow;
       const own = [...agents.tools(), planMode.tool()];
       const discover = async (names: readonly string[]) => discoverNamed(names, servers);
       const skillTool = skills.tool({ shell, bash, addTools, discover, runApart: agents.runApart, isCoordinator });
@@ -301,6 +306,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const start = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
       const prompt = text.startsWith("/mcp__") && mcp ? await mcpPrompt(mcp, text, signal) : undefined;
       const resources = text.includes("@") ? ((await mcp?.mentions(text, signal ?? AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
+      const files = text.includes("@") && mayAttach ? await attached(text, mayAttach, signal) : [];
       const news = [servers?.news(opened.agent.history), ...(loadSkill ? await skills.news(opened.agent.history) : [])];
       const listed = news.flatMap((one) => (one === undefined ? [] : [textBlock(one)]));
       const behind = (await called?.(skills)) ?? [];
@@ -310,7 +316,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const notice = planMode.next();
       const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])].map(textBlock);
       const said = prompt ?? [textBlock(text)];
-      return { role: "user", content: [...start, ...listed, ...said, ...resources, ...behind, ...place, ...reminders] };
+      return { role: "user", content: [...start, ...listed, ...said, ...files, ...resources, ...behind, ...place, ...reminders] };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();

@@ -1,4 +1,4 @@
-import type { SessionScreen } from "../open-screen.ts";
+import type { SessionScreen } from "../screen.ts";
 import type { SteeringQueue } from "../steering-queue.ts";
 import type { Terminal } from "../terminal.ts";
 import { TuiScreen } from "./app.ts";
