@@ -58,7 +58,10 @@ export async function runRepl(
   /** A line that was typed while the agent works. */
   async function takeTyped(line: string, signal: AbortSignal): Promise<void> {
     const slash = await resolveSlash(line, session);
-    if (slash?.type === "unknown") screen.line(slash.text);
+    if (ownCommand(line) !== undefined) {
+      queue.addCommand(line);
+      screen.hint("It runs when the agent is done. /queue shows what waits; Esc stops the agent and runs it now.");
+    } else if (slash?.type === "unknown") screen.line(slash.text);
     else if (slash?.type === "command" && slash.command.anyTime) await runCommand(slash, signal);
     else if (slash) {
       queue.addCommand(line);
@@ -163,6 +166,13 @@ export async function runRepl(
       const news = line.trim() === "" ? session.subagents.news() : undefined;
       if (line.trim() === "" && news === undefined) continue;
       const whole = new AbortController();
+      const own = ownCommand(line);
+      if (own !== undefined) {
+        command = whole;
+        for await (const event of session.runCommand(own, whole.signal)) screen.event(event);
+        command = undefined;
+        continue;
+      }
       const slash = maySlash(line) ? await resolveSlash(line, session) : undefined;
       if (slash?.type === "unknown") screen.line(slash.text);
       if (slash?.type === "command") {
@@ -187,6 +197,11 @@ export async function runRepl(
     if (typeof end !== "object") screen.close();
   }
   return end ?? "exit";
+}
+
+/** `!npm test` */
+function ownCommand(line: string): string | undefined {
+  return /^!\s*(\S[\s\S]*)$/.exec(line)?.[1];
 }
 
 function counted(count: number, one: string, many: string): string[] {

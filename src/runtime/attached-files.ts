@@ -46,7 +46,10 @@ async function attach(path: string, place: string, isFolder: boolean, attaching:
 }
 
 function tagged(path: string, text: string): TextBlock {
-  return { type: "text", text: `<file-content path="${escapeSystemTags(path).replaceAll('"', "&quot;")}">\n${escapeSystemTags(text)}\n</file-content>` };
+  return {
+    type: "text",
+    text: `<file-content path="${escapeSystemTags(path).replaceAll('"', "&quot;")}">\n${escapeSystemTags(text)}\n</file-content>`,
+  };
 }
 
 async function listOf(folder: string): Promise<string> {

@@ -158,4 +158,20 @@ tmuxDescribe("the full screen in a terminal", () => {
     await repl.key("Tab");
     await repl.sees('look at @src/deep/some-module.ts and @"a b.txt"');
   });
+
+  test("!command runs in the person's shell, unasked, and the next message brings it and @files to the agent", async () => {
+    await using repl = await openRepl(() => ({ text: "Seen." }), { screen: "full", files: { "notes.txt": "remember the milk\n" } });
+    await repl.type("!echo from-$((40+2)) | tee made.txt");
+    await repl.sees(/● Bash\(echo from.*\)\s+from-42/);
+    expect(repl.model.requests).toHaveLength(0);
+    await repl.type("what is in @notes.txt");
+    await repl.sees("Seen.");
+    const words = repl.model.requests[0]?.steps.flatMap((step) => (step.type === "words" ? [step.text] : [])).join("\n");
+    expect(words).toContain("The person ran this in the shell before they wrote:\n$ echo from-$((40+2)) | tee made.txt\nfrom-42");
+    expect(words).toContain('<file-content path="notes.txt">\n     1\tremember the milk\n</file-content>');
+    await repl.type("and again");
+    await repl.sees(/Seen\.[\s\S]*Seen\./);
+    const last = repl.model.requests[1]?.steps.at(-1);
+    expect(last).toMatchObject({ type: "words", text: expect.not.stringContaining("from-42") });
+  });
 });
