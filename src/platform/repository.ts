@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 export type Repository = {
@@ -23,8 +23,13 @@ export function findRepository(cwd: string): Repository | undefined {
   }
 }
 
+/** Likewise of a folder that may be gone. */
+export function primaryAt(folder: string): string | undefined {
+  return existsSync(folder) ? findRepository(folder)?.primary : undefined;
+}
+
 /**
- * The checkout that a linked worktree belongs to. Anyone can write a pointer to somebody's repository, whose trust and settings would
+ * The checkout that a linked worktree belongs to; none where the repository is bare or a submodule's. Anyone can write a pointer to somebody's repository, whose trust and settings would
  * then count here: so that repository must name this worktree itself.
  */
 function primaryOf(folder: string, gitFolder: string): string | undefined {
@@ -33,7 +38,10 @@ function primaryOf(folder: string, gitFolder: string): string | undefined {
   const commonFolder = real(resolve(gitFolder, common));
   if (dirname(real(gitFolder)) !== join(commonFolder, "worktrees")) return undefined;
   const back = read(join(gitFolder, "gitdir"))?.trim();
-  return back && real(resolve(gitFolder, back)) === join(folder, ".git") ? dirname(commonFolder) : undefined;
+  if (!back || real(resolve(gitFolder, back)) !== join(folder, ".git")) return undefined;
+  const primary = dirname(commonFolder);
+  const own = gitFolderOf(join(primary, ".git"));
+  return own !== undefined && real(own) === commonFolder ? primary : undefined;
 }
 
 function real(path: string): string {

@@ -57,8 +57,20 @@ async function fill(worktree: string, { name, path, commit }: Submodule, module:
 
 /** Submodules of a worktree that hold what the primary checkout's copy has not: edits, new files, commits. */
 export async function submodulesWithOwnWork(primary: string, worktree: string): Promise<string[]> {
-  if (!(await exists(join(worktree, ".gitmodules")))) return [];
-  return ownWorkIn(await commonFolder(primary), worktree);
+  const stray = await strayRepositories(worktree);
+  if (!(await exists(join(worktree, ".gitmodules")))) return stray;
+  return [...stray, ...(await ownWorkIn(await commonFolder(primary), worktree))];
+}
+
+/** Repositories that were added as if they were submodules: a commit holds no more of them than an id, and nobody knows an address. */
+export async function strayRepositories(worktree: string): Promise<string[]> {
+  const { stdout } = await git(worktree, ["ls-files", "--stage", "-z"]);
+  const added = stdout.split("\0").flatMap((entry) => /^160000 [0-9a-f]+ 0\t(.+)$/s.exec(entry)?.[1] ?? []);
+  if (added.length === 0) return [];
+  const known = (await submodulesOf(worktree)).map(({ path }) => path);
+  const found: string[] = [];
+  for (const path of added) if (!known.includes(path) && (await exists(join(worktree, path, ".git")))) found.push(path);
+  return found;
 }
 
 async function ownWorkIn(source: string, worktree: string): Promise<string[]> {

@@ -107,8 +107,9 @@ export async function forgetLinkedModules(primary: string): Promise<void> {
 export async function freeTree(primary: string, branch: string, path: string): Promise<{ branch: string; path: string }> {
   for (let number = 1; ; number += 1) {
     const ending = number === 1 ? "" : `-${number}`;
-    // A branch below that name is in its way too.
-    const refs = await gitText(primary, ["for-each-ref", "--count=1", "--format=%(refname)", `refs/heads/${branch}${ending}`]);
+    // A branch below that name is in its way too; a tag of that name is what git would merge.
+    const names = ["heads", "tags"].map((kind) => `refs/${kind}/${branch}${ending}`);
+    const refs = await gitText(primary, ["for-each-ref", "--count=1", "--format=%(refname)", ...names]);
     if (refs === "" && !(await exists(path + ending))) return { branch: branch + ending, path: path + ending };
   }
 }

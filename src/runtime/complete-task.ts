@@ -1,5 +1,5 @@
 import { notCommittable } from "../platform/commit.ts";
-import { gitText } from "../platform/git.ts";
+import { GitError, gitText } from "../platform/git.ts";
 import { type Spent, spentSince } from "../protocol/model.ts";
 import type { TeammateInfo, TeamTask } from "../protocol/team.ts";
 import { runGate } from "../team/converge/gate.ts";
@@ -20,9 +20,15 @@ export async function completion(
 ): Promise<Completion> {
   const reason = task.check === undefined ? undefined : await check(task.check);
   if (reason !== undefined) return { ok: false, reason };
-  const held = await notCommittable(info.worktreePath);
+  const held = await notCommittable(info.worktreePath, info.branch);
   if (held !== undefined) return { ok: false, reason: held };
-  await save(task.subject, { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) });
+  const trailers = { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) };
+  try {
+    await save(task.subject, trailers);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return { ok: false, reason: `its work can't be committed: ${error.message}` };
+  }
   const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
   const before = atClaim?.head ?? info.baseCommit;
   return {

@@ -25,7 +25,13 @@ export async function teamNames(data: DataPaths): Promise<string[]> {
 
 /** False as well for a folder whose team was never written whole: the one who made it was ended. */
 export async function isTeam(folder: string): Promise<boolean> {
-  return (await highestRevision(teamLayout(folder).roster)) > 0;
+  return (await highestRevision(teamLayout(folder).roster).catch(damaged)) > 0;
+}
+
+/** It is one all the same, and whoever reads it says what is wrong. */
+function damaged(error: unknown): number {
+  if (error instanceof UserError) return 1;
+  throw error;
 }
 
 /** The folder of a team that goes on or was kept. */

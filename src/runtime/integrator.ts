@@ -99,7 +99,12 @@ export async function runIntegrator(job: IntegratorJob, options: IntegratorOptio
     },
     isMerging: true,
     waits: teamLayout(teamFolder).waits,
-    scope: { granted: job.grants, auditPath: join(teamFolder, "audit.jsonl") },
+    scope: {
+      granted: job.grants,
+      auditPath: join(teamFolder, "audit.jsonl"),
+      // No branch is its own: it works on a detached HEAD.
+      team: { primaryCheckout: surroundings.projectRoot, ownBranch: "", worktreesRoot: surroundings.data.worktrees },
+    },
   });
   await opened.start();
   let end: LoopComplete | undefined;

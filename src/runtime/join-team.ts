@@ -3,7 +3,7 @@ import { exists } from "../platform/files.ts";
 import { gitText } from "../platform/git.ts";
 import { dataPaths } from "../platform/paths.ts";
 import { isAlive } from "../platform/process.ts";
-import { findRepository } from "../platform/repository.ts";
+import { primaryAt } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { TeammateInfo } from "../protocol/team.ts";
 import type { Boot } from "../team/boot.ts";
@@ -34,7 +34,7 @@ export async function joinTeam(
   }
   const problem = known ? undefined : badMemberName(name, team);
   if (problem) throw new UserError(problem);
-  const primary = findRepository(team.repoRoot)?.primary;
+  const primary = primaryAt(team.repoRoot);
   if (primary === undefined) throw new UserError(`The team's repository ${team.repoRoot} is gone.`);
   const surroundings = await readSurroundings(primary, env, {});
   const permissionMode = team.lead?.permissionMode ?? "default";
@@ -64,7 +64,13 @@ export async function joinTeam(
         planModeRequired: team.plan !== undefined,
         permissionMode,
       };
-  await bus.roster.update((now) => ({ ...now, members: [...now.members.filter((member) => member.name !== name), info] }));
+  await bus.roster.update((now) => {
+    // Of two who come by one name at once, one is it; the lead may have started the member meanwhile, too.
+    const taken = now.members.find((member) => member.name === name)?.epoch !== known?.epoch;
+    const wrong = taken ? `${name} was started by somebody else just now.` : known ? undefined : badMemberName(name, now);
+    if (wrong) throw new UserError(wrong);
+    return { ...now, members: [...now.members.filter((member) => member.name !== name), info] };
+  });
   await makeInbox(teamLayout(folder), name);
   const { signal } = new AbortController();
   if (!known) await makeMemberTree(info, ground, signal);

@@ -49,6 +49,8 @@ const PLAN_WAITS =
   "<system-reminder>This member changes nothing before you answer with SendMessage: plan_approval_response, its requestId, approve, and feedback on what to change. Weigh the plan against the goal, the other members' files and what is missing.</system-reminder>";
 const LEAD_TURNS = 200;
 const MONITOR_MS = 2_000;
+/** With nobody at a terminal, so long a process may stay suspended. */
+const SUSPENDED_MS = 5 * 60_000;
 
 export type LeadRequest = {
   surroundings: Surroundings;
@@ -263,6 +265,7 @@ export async function runLeadAgent(request: LeadRequest, signal: AbortSignal): P
       // Who stops on purpose fires it in its own process.
       if (step.type === "dead") void fire({ event: "teammate_stopped", teammate: step.name, reason: step.how }, signal);
     },
+    { endSuspendedMs: request.spawn.boot.headless ? SUSPENDED_MS : undefined },
   );
   try {
     await agents.goOn();

@@ -76,7 +76,9 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   });
   const following = new AbortController();
   const denied = new Set<string>();
-  const followed = followLog(logPath(folder), await sizeOf(logPath(folder)), (line) => showStep(line, screen, denied), following.signal);
+  const followed = followLog(logPath(folder), await sizeOf(logPath(folder)), (line) => showStep(line, screen, denied), following.signal)
+    // A picture that is missing must not end the work.
+    .catch((error: unknown) => screen.note(`The team's log can't be shown: ${error instanceof Error ? error.message : String(error)}`));
   onStep({ type: "backend", ...run.choice });
   const needs = await worktreeNeeds(surroundings);
   const spawn = spawnContext({
@@ -201,6 +203,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
       needs,
     });
     onStep({ type: "cleaned", removed: cleaned.removed, kept: cleaned.kept });
+    if (cleaned.kept.length > 0) screen.note(cleaned.text);
     // A line that comes after the record was moved would make its old folder again.
     await log.flush();
     return cleaned.kept.length > 0 ? outcome : { ...outcome, folder: await fileAway(folder, surroundings.data.doneTeams, team.name) };

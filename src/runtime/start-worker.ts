@@ -5,7 +5,7 @@ import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { mayUseInProcess } from "../engine/subagents/filter-tools.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
 import { commitAll, identity } from "../platform/commit.ts";
-import { gitText } from "../platform/git.ts";
+import { GitError, gitText } from "../platform/git.ts";
 import { collectOnceWhenIdle } from "../platform/idle-collection.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
@@ -88,7 +88,7 @@ export async function startWorker(
   });
   requirePrice(surroundings, team.maxCost, boot.model);
   const save = async (subject: string, trailers: Record<string, string> = {}) =>
-    commitAll(info.worktreePath, { subject, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
+    commitAll(info.worktreePath, { subject, branch: info.branch, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
 
   // A check that runs when the member is asked to stop ends with it.
   const stopping = new AbortController();
@@ -282,7 +282,13 @@ export async function startWorker(
         agent: { run: (input, run) => agents.untilDone(agent.agent, input, run, mail) },
         mail,
         control,
-        save,
+        save: (subject) =>
+          save(subject).catch((error: unknown) => {
+            if (!(error instanceof GitError)) throw error;
+            // The work is where it was; Converge tries again, and names it.
+            screen.note(`The work could not be committed: ${error.message}`);
+            return undefined;
+          }),
         newCommits: commitReporter(info, agent.isNew),
         isLeadAlive,
         onEvent: (event) => {

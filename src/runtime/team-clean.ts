@@ -1,9 +1,9 @@
-import { isAlive } from "../platform/process.ts";
-import { findRepository } from "../platform/repository.ts";
+import { isAlive, selfIdentity } from "../platform/process.ts";
+import { primaryAt } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
-import { LEAD } from "../protocol/team.ts";
+import { LEAD, type TeamConfig } from "../protocol/team.ts";
 import { openFileBus, readTeam } from "../team/bus/file/open.ts";
-import { cleanTeam } from "../team/clean.ts";
+import { cleanTeam, refuseActive } from "../team/clean.ts";
 import { teamFolder } from "./find-team.ts";
 import { readSurroundings, type Surroundings } from "./surroundings.ts";
 import { fileAway } from "./team-end.ts";
@@ -19,11 +19,16 @@ export async function cleanUp(
   const { data } = surroundings;
   const folder = await teamFolder(data, name);
   const { team } = await readTeam(folder);
-  if (team.lead && isAlive(team.lead.process))
-    throw new UserError(`Team "${name}" is running (lead pid ${team.lead.process.pid}). Stop it first: roocode team stop ${name}`);
-  const primary = findRepository(team.repoRoot)?.primary;
+  refuseLed(team);
+  const primary = primaryAt(team.repoRoot);
   if (primary === undefined) throw new UserError(`The team's repository ${team.repoRoot} is gone. Its record is in ${folder}.`);
   await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  // In the lead's place, so that neither a resume nor another clean begins meanwhile. Members that wait for a lead must not see one.
+  await bus.roster.update((now) => {
+    refuseLed(now);
+    refuseActive(now);
+    return { ...now, lead: { permissionMode: "acceptEdits", ...now.lead, process: selfIdentity() } };
+  });
   const result = await cleanTeam({
     bus,
     primary,
@@ -35,4 +40,9 @@ export async function cleanUp(
   });
   if (result.kept.length === 0) await fileAway(folder, data.doneTeams, name);
   return result;
+}
+
+function refuseLed({ name, lead }: TeamConfig): void {
+  if (lead && isAlive(lead.process))
+    throw new UserError(`Team "${name}" is running (lead pid ${lead.process.pid}). Stop it first: roocode team stop ${name}`);
 }

@@ -1,9 +1,9 @@
-import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { chmod, lstat, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exists, isErrno } from "../platform/files.ts";
 import { git } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
-import { findRepository } from "../platform/repository.ts";
+import { primaryAt } from "../platform/repository.ts";
 import { LEAD, type TeamConfig, type TeammateInfo } from "../protocol/team.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { type FileBus, openFileBus } from "../team/bus/file/open.ts";
@@ -34,7 +34,7 @@ type Ground = {
 export async function examineTeam(surroundings: Surroundings, folder: string, fix: boolean): Promise<Check[]> {
   await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
   const team = await bus.roster.read();
-  const primary = findRepository(team.repoRoot)?.primary;
+  const primary = primaryAt(team.repoRoot);
   if (primary === undefined)
     return [
       fail(team.name, `its repository ${team.repoRoot} is gone.`, `Its record is in ${folder}; remove that when you need nothing of it.`),
@@ -87,10 +87,10 @@ async function leftBoots({ team, folder }: Ground): Promise<Finding[]> {
     throw error;
   });
   const left: string[] = [];
-  for (const name of names) if (Date.now() - (await stat(join(boot, name))).mtimeMs > BOOT_MS) left.push(name);
+  for (const name of names) if (Date.now() - (await lstat(join(boot, name))).mtimeMs > BOOT_MS) left.push(name);
   if (left.length === 0) return [];
   const fix = async () => {
-    for (const name of left) await rm(join(boot, name), { force: true });
+    for (const name of left) await rm(join(boot, name), { force: true, recursive: true });
     return "Removed.";
   };
   return [{ check: warn(team.name, `${left.length} start files with keys were never taken.`, MENDABLE), fix }];

@@ -30,7 +30,17 @@ export async function teamGround({ cwd, repository, data, env }: Surroundings): 
   }
   const { top, primary, branch } = repository;
   const head = await git(top, ["rev-parse", "--verify", "HEAD^{commit}"]);
-  if (head.exitCode !== 0) throw new UserError(`${top} has no commit yet. Make one first: git add . && git commit -m "First commit"`);
+  if (head.exitCode !== 0) {
+    const folder = await git(top, ["rev-parse", "--git-dir"]);
+    if (folder.exitCode !== 0)
+      throw new UserError(
+        `git can't read ${top}: ${folder.stderr
+          .trim()
+          .split(/\s*\n\s*/)
+          .join(" ")}`,
+      );
+    throw new UserError(`${top} has no commit yet. Make one first: git add . && git commit -m "First commit"`);
+  }
   if (branch === undefined)
     throw new UserError("HEAD is detached, so there is no branch to move at the end. Make one first: git switch -c NAME");
   for (const [ref, name] of UNDER_WAY)

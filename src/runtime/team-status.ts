@@ -64,15 +64,15 @@ const SHOWN_MAIL = 8;
 /** What is true of a team now, read from its files; nobody needs to run. */
 export async function teamStatus(folder: string): Promise<TeamStatus> {
   const { team, tasks, presence, boxes } = await readTeam(folder);
-  const stateOf = (name: string) => presence.find((state) => state.name === name);
-  const lead = stateOf(LEAD);
+  const presenceOf = (name: string) => presence.find((state) => state.name === name);
+  const lead = presenceOf(LEAD);
   const letters = await recentMail(folder, memberNames(team), NEWEST_MAIL);
   const members = team.members.map((member): MemberView => {
-    const state = stateOf(member.name);
+    const state = presenceOf(member.name);
     const task = tasks.find((one) => one.status === "in_progress" && one.owner === member.name);
     return {
       name: member.name,
-      state: state?.status ?? "starting",
+      state: stateOf(member, state),
       ...(state?.detail ? { detail: state.detail } : {}),
       ...(member.process && isAlive(member.process) ? { pid: member.process.pid } : {}),
       ...(task ? { task: task.id } : {}),
@@ -106,8 +106,18 @@ export async function teamStatus(folder: string): Promise<TeamStatus> {
       ...task,
       waitsFor: task.status === "pending" ? unfinishedBlockers({ ...task, revision: 0 }, tasks).map((one) => one.id) : [],
     })),
-    mail: letters.map(({ isRead, ...letter }) => ({ ...letter, state: isRead ? "read" : runs(stateOf(letter.to)) ? "delivered" : "sent" })),
+    mail: letters.map(({ isRead, ...letter }) => ({
+      ...letter,
+      state: isRead ? "read" : runs(presenceOf(letter.to)) ? "delivered" : "sent",
+    })),
   };
+}
+
+/** Where its record can't be read, the roster still tells whether it was stopped, or died. */
+export function stateOf(member: TeamConfig["members"][number] | undefined, presence: AgentState | undefined): MemberStatus {
+  if (presence) return presence.status;
+  if (member?.stoppedAt !== undefined) return "stopped";
+  return member?.process && !isAlive(member.process) ? "dead" : "starting";
 }
 
 function runs(state: AgentState | undefined): boolean {

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { isErrno, writeAtomic } from "../platform/files.ts";
+import { readOddFile, writeAtomic } from "../platform/files.ts";
 import { UserError } from "../protocol/errors.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 
@@ -40,16 +40,22 @@ export async function writeBoot(teamFolder: string, boot: Boot): Promise<string>
   return path;
 }
 
-/** Reads a boot file and removes it: it holds keys. */
+/** Reads a boot file and removes it: it holds keys. A file that is none stays as it is. */
 export async function takeBoot(path: string): Promise<Boot> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    if (isErrno(error, "ENOENT"))
-      throw new UserError(`There is no boot file ${path}. To join a team by hand: roocode worker --team TEAM --name NAME`);
-    throw error;
-  }
+  const { text, problem } = await readOddFile(path);
+  const byHand = "To join a team by hand: roocode worker --team TEAM --name NAME";
+  if (text === undefined)
+    throw new UserError(`${problem === undefined ? `There is no boot file ${path}` : `${path} ${problem}`}. ${byHand}`);
+  const read = BootSchema.safeParse(jsonOf(text));
+  if (!read.success) throw new UserError(`${path} is no boot file of this RooCode. ${byHand}`);
   await rm(path, { force: true });
-  return BootSchema.parse(JSON.parse(text));
+  return read.data;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

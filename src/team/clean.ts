@@ -1,11 +1,11 @@
 import { realpath, rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { exists, isErrno } from "../platform/files.ts";
 import { git, gitText } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
 import { forgetLinkedModules } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
-import type { TeamBus, TeammateInfo } from "../protocol/team.ts";
+import type { TeamBus, TeamConfig, TeammateInfo } from "../protocol/team.ts";
 import { pruneRescued, rescueCommit, rescueRef, rescueWorktree, unsavedIn } from "./rescue.ts";
 import { dismantleWorktree, type WorktreeNeeds } from "./worktree-needs.ts";
 
@@ -29,12 +29,7 @@ export type Cleaned = { removed: string[]; kept: string[]; text: string };
 export async function cleanTeam(options: CleanOptions): Promise<Cleaned> {
   const { bus, primary, worktrees, worktreeLock, needs, force = false } = options;
   const team = await bus.roster.read();
-  const active = team.members.filter(isActive).map((member) => member.name);
-  if (active.length > 0) {
-    throw new UserError(
-      `${active.join(", ")} ${active.length === 1 ? "is" : "are"} still running. Stop first: roocode team stop ${team.name}`,
-    );
-  }
+  refuseActive(team);
   await pruneRescued(primary);
   const removed: string[] = [];
   const kept: string[] = [];
@@ -55,6 +50,12 @@ export async function cleanTeam(options: CleanOptions): Promise<Cleaned> {
   return { removed, kept, text: lines.length > 0 ? lines.join("\n") : "There was nothing to tidy away." };
 }
 
+export function refuseActive({ name, members }: Pick<TeamConfig, "name" | "members">): void {
+  const active = members.filter(isActive).map((member) => member.name);
+  if (active.length > 0)
+    throw new UserError(`${active.join(", ")} ${active.length === 1 ? "is" : "are"} still running. Stop first: roocode team stop ${name}`);
+}
+
 /** A process that was told to stop and says so does not count: inside the lead it is the lead's own. */
 function isActive(member: TeammateInfo): boolean {
   return member.process !== undefined && isAlive(member.process) && member.stoppedAt === undefined;
@@ -71,7 +72,7 @@ async function cleanMember(
   const unsaved = hasFolder ? await unsavedIn(worktreePath, primary) : [];
   const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
   const isMerged = tip === "" || (await isIn(primary, tip, `refs/heads/${baseBranch}`));
-  const head = hasFolder ? await headOf(worktreePath) : undefined;
+  const head = hasFolder ? await headOf(worktreePath) : await lastHeadOf(primary, worktreePath);
   const isHeadSaved = head === undefined || (await isIn(primary, head, `refs/heads/${baseBranch}`)) || (await isIn(primary, head, tip));
   const nested = unsaved.find((path) => path.endsWith("/"));
   if (nested !== undefined)
@@ -96,7 +97,7 @@ async function cleanMember(
   }
   const elsewhere = tip === "" ? undefined : await checkedOutAt(primary, branch, worktreePath);
   if (elsewhere !== undefined) return { isKept: true, text: `kept, since ${branch} is checked out in ${elsewhere}.` };
-  if (hasFolder && rescued === undefined) await rescueCommit(primary, ref, head);
+  if (rescued === undefined) await rescueCommit(primary, ref, head);
   const saved = tip === "" ? rescued : (rescued ?? (await rescueCommit(primary, ref, tip)));
   // A HEAD of its own (another branch, or detached) leaves the branch's tip to be saved beside it.
   if (rescued !== undefined && tip !== "") await rescueCommit(primary, ref, tip);
@@ -121,6 +122,19 @@ async function isIn(repository: string, commit: string, other: string): Promise<
 async function headOf(worktree: string): Promise<string | undefined> {
   const head = await git(worktree, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   return head.exitCode === 0 ? head.stdout.trim() : undefined;
+}
+
+/** Of a worktree the folder of which is gone; git forgets it with the next prune. */
+async function lastHeadOf(primary: string, path: string): Promise<string | undefined> {
+  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
+  const real = join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
+  for (const record of stdout.split("\0\0")) {
+    const lines = record.split("\0");
+    if (!lines.includes(`worktree ${path}`) && !lines.includes(`worktree ${real}`)) continue;
+    const head = lines.find((line) => line.startsWith("HEAD "))?.slice("HEAD ".length);
+    if (head !== undefined && (await git(primary, ["cat-file", "-e", `${head}^{commit}`])).exitCode === 0) return head;
+  }
+  return undefined;
 }
 
 async function checkedOutAt(primary: string, branch: string, own: string): Promise<string | undefined> {

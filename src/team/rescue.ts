@@ -2,12 +2,14 @@ import { copyFile, lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { identity } from "../platform/commit.ts";
 import { exists } from "../platform/files.ts";
-import { git, gitText } from "../platform/git.ts";
+import { GitError, git, gitText } from "../platform/git.ts";
 import { submodulesWithOwnWork } from "../platform/submodules.ts";
 import { makeTempFolder } from "../platform/temp-folder.ts";
 
 const PREFIX = "refs/roocode/rescue/";
 const KEEP_DAYS = 30;
+/** Node's character for bytes that are no text. */
+const LOSSY = "\uFFFD";
 /** Caches that programs make anew; only where git ignores them. */
 const CACHE =
   /(^|\/)(node_modules|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.cache|\.turbo|\.vite|\.next|\.nyc_output|\.parcel-cache|\.svelte-kit|\.nuxt|\.gradle|\.tox|\.venv|venv|coverage|dist|build|target)(\/|$)|\.(pyc|class|tsbuildinfo)$|(^|\/)(\.eslintcache|\.DS_Store)$/;
@@ -62,6 +64,7 @@ export async function rescueWorktree(worktree: string, ref: string, paths: reado
       env,
       input: paths.map((path) => `${path}\0`).join(""),
     });
+    for (const path of paths.filter((one) => one.includes(LOSSY))) await addLossy(worktree, path, env);
     const tree = await gitText(worktree, ["write-tree"], { env });
     const known = await rescuedBefore(worktree, ref, tree, head);
     if (known !== undefined) return known;
@@ -70,6 +73,14 @@ export async function rescueWorktree(worktree: string, ref: string, paths: reado
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** A name that is no UTF-8 can't be given to git as it came: what stands in for its bytes matches any. */
+async function addLossy(worktree: string, path: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const pattern = path.replace(/[\\*?[\]]/g, "\\$&").replaceAll(LOSSY, "*");
+  const args = ["add", "--force", "--all", "--sparse", "--", `:(top,glob)${pattern}`];
+  const result = await git(worktree, args, { env });
+  if (result.exitCode !== 0 && !result.stderr.includes("did not match any files")) throw new GitError(args, result);
 }
 
 /** The same state, from an earlier look. */

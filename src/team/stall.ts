@@ -24,11 +24,15 @@ function chainOf(task: TeamTask, tasks: readonly TeamTask[], states: readonly Ag
   const [blocker] = unfinishedBlockers(task, tasks);
   if (!blocker) return `${task.id} ${standing(task, states)}`;
   const parts = [`${task.id} waits for ${blocker.id}`];
+  const seen = new Set([task.id, blocker.id]);
   let at = blocker;
   for (;;) {
     const [next] = unfinishedBlockers(at, tasks);
     if (!next) break;
     parts.push(`which waits for ${next.id}`);
+    // Circles are refused; one that was written and not yet taken back stays when its writer is killed.
+    if (seen.has(next.id)) return `${parts.join(", ")}: a circle (cancel one of them, and create it again without what it waits for)`;
+    seen.add(next.id);
     at = next;
   }
   return `${parts.join(", ")}, which ${standing(at, states)}`;

@@ -24,6 +24,7 @@ export type TaskFacts = { all: readonly TeamTask[]; isAlive(identity: ProcessIde
  */
 export function changedTask(task: TeamTask, patch: TaskPatch, facts: TaskFacts): TeamTask {
   const next = patched(task, patch);
+  if (next.subject === "") throw new TaskRuleError(`Task ${task.id} needs a subject.`);
   if (next.key !== task.key) throw new TaskRuleError(`The key of task ${task.id} can't be changed.`);
   if (!NEXT[task.status].includes(next.status)) throw new TaskRuleError(refusedStep(task, next.status));
   checkEdges(next.id, next.blockedBy, facts.all);
@@ -46,12 +47,12 @@ export function newTask(
   task: Pick<TeamTask, "subject" | "description" | "blockedBy" | "check" | "key">,
   all: readonly TeamTask[],
 ): TeamTask {
-  const { subject, description, blockedBy, check, key } = task;
+  const { description, blockedBy, check, key } = task;
   checkEdges(undefined, blockedBy, all);
   return withoutUndefined({
     id,
     revision: 1,
-    subject,
+    subject: oneLine(task.subject),
     description,
     status: "pending",
     blockedBy: [...new Set(blockedBy)],
@@ -136,6 +137,11 @@ function described(tasks: readonly TeamTask[]): string {
   return tasks.map((task) => `task ${task.id} (${task.status}${task.owner ? `, ${task.owner}` : ""})`).join(", ");
 }
 
+/** It stands in lists, where a second line would pass for another entry. */
+function oneLine(subject: string): string {
+  return subject.replaceAll(/\s+/g, " ").trim();
+}
+
 /** `undefined` clears a field that may be missing and leaves one that may not. */
 function patched(task: TeamTask, patch: TaskPatch): TeamTask {
   return withoutUndefined({
@@ -143,7 +149,7 @@ function patched(task: TeamTask, patch: TaskPatch): TeamTask {
     ...patch,
     id: task.id,
     revision: task.revision + 1,
-    subject: patch.subject ?? task.subject,
+    subject: oneLine(patch.subject ?? task.subject),
     description: patch.description ?? task.description,
     status: patch.status ?? task.status,
     blockedBy: patch.blockedBy ?? task.blockedBy,

@@ -1,7 +1,10 @@
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import * as z from "zod";
 import { appendLine, isErrno } from "../platform/files.ts";
 import { watchFile } from "../platform/watch.ts";
+import { UserError } from "../protocol/errors.ts";
 import type { TeamEvent } from "../protocol/team.ts";
 
 /** Deltas are for the screen; what they add up to comes as `message` and `tool_result`. */
@@ -51,15 +54,19 @@ export class LogReader {
     this.#position = position;
   }
 
+  /** Throws a UserError for what is no file. */
   async read(): Promise<string[]> {
     let handle: Awaited<ReturnType<typeof open>>;
     try {
-      handle = await open(this.#path, "r");
+      // O_NONBLOCK: opening a FIFO must not wait for its other end.
+      handle = await open(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
     } catch (error) {
       if (isErrno(error, "ENOENT")) return [];
+      if (isErrno(error, "ELOOP", "ENXIO", "EACCES")) throw noLog(this.#path);
       throw error;
     }
     try {
+      if (!(await handle.stat()).isFile()) throw noLog(this.#path);
       const chunks = [this.#rest];
       for await (const chunk of handle.createReadStream({ start: this.#position, autoClose: false })) {
         const bytes: Buffer<ArrayBuffer> = chunk;
@@ -74,6 +81,10 @@ export class LogReader {
       await handle.close();
     }
   }
+}
+
+function noLog(path: string): UserError {
+  return new UserError(`${path} is no file that can be read. Move it away: the next event begins a new one.`);
 }
 
 /** Lines as they come, by file events. Ends with the signal. */
@@ -100,12 +111,41 @@ export async function followLog(path: string, position: number, onLine: (line: s
   }
 }
 
-/** Undefined for a line that a crash cut off. */
+const words = z.string();
+const texts = z.array(words);
+const named = z.looseObject({ name: words });
+const content = z.array(z.looseObject({ type: words }));
+/** By an event's type, what readers of the log look into; an event of a type that is not here needs nothing but its type. */
+const SHAPES = new Map<string, z.ZodType>(
+  Object.entries({
+    message: z.union([
+      z.looseObject({ from: words, to: words, summary: words }),
+      z.looseObject({ message: z.looseObject({ role: words, content }) }),
+    ]),
+    tool_use: z.looseObject({ call: z.looseObject({ name: words, input: z.record(words, z.unknown()) }) }),
+    tool_result: z.looseObject({ result: z.looseObject({ content }) }),
+    permission: z.looseObject({
+      request: z.looseObject({ tool: words, access: z.looseObject({ subject: words }) }),
+      decision: z.looseObject({ decision: words, reason: words }),
+    }),
+    ready: named,
+    joined: named,
+    dead: named.extend({ how: words }),
+    merge: named.extend({ commit: words.optional(), conflict: texts.optional(), refused: words.optional() }),
+    executable: named.extend({ files: texts }),
+    landed: z.looseObject({ branch: words, commit: words }),
+    cleaned: z.looseObject({ removed: texts, kept: texts }),
+  }),
+);
+const EntrySchema = z.looseObject({ at: words, agent: words, event: z.looseObject({ type: words }) });
+
+/** Undefined for a line that a crash cut off, and for one that no member wrote. */
 export function parseLogLine(line: string): TeamEvent | undefined {
   try {
-    // Written by members of the team in this shape; nothing but a screen reads it.
     const entry: TeamEvent = JSON.parse(line);
-    return entry;
+    const read = EntrySchema.safeParse(entry);
+    if (!read.success) return undefined;
+    return (SHAPES.get(read.data.event.type)?.safeParse(entry.event).success ?? true) ? entry : undefined;
   } catch {
     return undefined;
   }

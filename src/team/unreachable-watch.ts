@@ -16,6 +16,11 @@ export class UnreachableWatch {
     this.#now = now;
   }
 
+  /** Of the last look. */
+  heldFor(ms: number): string[] {
+    return [...this.#since].flatMap(([name, { at }]) => (this.#now() - at >= ms ? [name] : []));
+  }
+
   look(states: readonly AgentState[], tasks: readonly TeamTask[]): string[] {
     const held = states.filter((state) => state.status === "unreachable").map(({ name }) => name);
     for (const name of this.#since.keys()) if (!held.includes(name)) this.#since.delete(name);

@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { PlanInput } from "../../src/interaction/demo/plan.ts";
 import { git, gitText } from "../../src/platform/git.ts";
 import { fakeModel } from "../support/fake-model.ts";
-import { type Finished, sampleRepository, type TestHome, testHome } from "../support/home.ts";
+import { childEnvironment, type Finished, sampleRepository, type TestHome, testHome } from "../support/home.ts";
 
 const LONG = 60_000;
 /** A port of loopback where nobody listens. */
@@ -221,6 +222,65 @@ test(
       await rm(join(home.data, "teams", "goals"), { recursive: true, force: true });
     }
     await expectUntouched(home.repo);
+  },
+  LONG,
+);
+
+test(
+  "what a model writes does not act on the terminal of who looks at the team, and a team that can't be read hides no other",
+  async () => {
+    await using home = await testHome(FILES);
+    const [task] = ONE_TASK.tasks ?? [];
+    const odd = "\u001b[31mred\u001b]0;title\u0007\u009b2J\u202egnp";
+    if (!task) throw new Error("There is no task.");
+    await using model = await fakeModel({ plan: { ...ONE_TASK, tasks: [{ ...task, subject: `Write ${odd}` }] } });
+    const made = await home.roocode(["team", "-p", "--no-merge", "--backend", "process", "--name", "kept", `goal ${odd}`], {
+      env: model.env("anthropic"),
+      timeoutMs: LONG,
+    });
+    expect(made.code, made.stderr).toBe(0);
+    const looks = [["status", "kept"], ["list"], ["report", "kept"], ["log", "kept"]];
+    const shown = await Promise.all(looks.map((args) => home.roocode(["team", ...args])));
+    for (const text of [made.stderr, ...shown.map(({ stdout }) => stdout)]) {
+      expect(text).toContain("red");
+      expect(text).not.toMatch(/[\u001b\u0007\u009b\u202e]/);
+    }
+    const folder = join(home.data, "teams", "kept");
+    await rm(join(folder, "presence", "alice.json"));
+    expect((await home.roocode(["team", "status", "kept"])).stdout).toContain("alice  stopped");
+    execFileSync("mkfifo", [join(folder, "tasks", "1", "999.json")]);
+    await mkdir(join(home.data, "teams", "other"));
+    await cp(join(folder, "roster"), join(home.data, "teams", "other", "roster"), { recursive: true });
+    const list = await home.roocode(["team", "list"]);
+    expect([list.code, list.stderr.trim().split("\n")]).toEqual([0, [expect.stringMatching(/^kept: .*999\.json is no file\. Put/)]]);
+    expect(list.stdout).toContain("1 teammate");
+    const doctor = await home.roocode(["team", "doctor"]);
+    expect([doctor.code, doctor.stderr]).toEqual([1, ""]);
+    expect(doctor.stdout).toMatch(/✗ kept: it can't be read\. .*999\.json is no file/);
+    await rm(join(folder, "tasks", "1", "999.json"));
+    // More than a pipe holds, so that the reader is gone before all is written.
+    const log = join(folder, "log.jsonl");
+    await writeFile(log, (await readFile(log, "utf8")).repeat(100));
+    const bin = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
+    for (const args of ["log kept", "log kept --follow --json"]) {
+      const line = `"$0" "$1" team ${args} | head -c 5 >&2; echo "\${PIPESTATUS[0]}"`;
+      const piped = { env: childEnvironment(home.home), encoding: "utf8", stdio: "pipe", timeout: 20_000 } as const;
+      expect(execFileSync("bash", ["-c", line, process.execPath, bin], piped), args).toBe("0\n");
+    }
+    await rename(home.repo, `${home.repo}-moved`);
+    const gone = { cwd: home.home, env: NOBODY };
+    expect((await home.roocode(["team", "doctor", "kept"], gone)).stdout).toContain("✗ kept: its repository");
+    for (const args of [
+      ["team", "clean", "kept"],
+      ["team", "resume", "kept"],
+      ["worker", "--team", "kept", "--name", "carol"],
+    ]) {
+      const refused = await home.roocode(args, gone);
+      expect([refused.code, refused.stderr], args.join(" ")).toEqual([
+        2,
+        expect.stringMatching(/^roocode: The team's repository .* is gone\..*\n$/),
+      ]);
+    }
   },
   LONG,
 );

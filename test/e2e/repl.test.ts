@@ -5,10 +5,12 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Answer } from "../../src/interaction/demo/conversation.ts";
 import { eventually } from "../support/eventually.ts";
-import { inOrder, PROTOCOLS } from "../support/fake-model.ts";
+import { fakeModel, inOrder, PROTOCOLS } from "../support/fake-model.ts";
+import { childEnvironment, testHome } from "../support/home.ts";
 import { tmuxDescribe } from "../support/in-tmux.ts";
 import { assertSessionLegal } from "../support/proxy.ts";
 import { openRepl } from "../support/repl.ts";
+import { tmuxSocket } from "../support/tmux-server.ts";
 
 const LONG = 90_000;
 const BYPASS = { args: ["--permission-mode", "bypassPermissions"] };
@@ -281,5 +283,21 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     await eventually(async () => (await beside()).length === 0);
     expect(await readFile(session, "utf8")).toContain("It runs.");
     expect(existsSync(join(repl.home.repo, ".roocode"))).toBe(false);
+  });
+
+  test("and its exit code is its own, not that of a Node which can't set back a terminal that is gone", async () => {
+    await using home = await testHome();
+    await using socket = await tmuxSocket();
+    await using model = await fakeModel(inOrder({ text: "Hello." }));
+    const env = Object.entries({ ...childEnvironment(home.home), ...model.env("anthropic") }).flatMap((one) => ["-e", one.join("=")]);
+    const bin = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
+    const errors = join(home.home, "errors");
+    const code = join(home.home, "code");
+    const command = `trap "" HUP; ${process.execPath} ${bin} 2>${errors}; echo $? >${code}`;
+    const pane = await socket.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-c", home.repo, ...env, command);
+    await eventually(async () => /^>/m.test(await socket.tmux("capture-pane", "-p", "-t", pane)), 30_000);
+    await socket.tmux("kill-server");
+    await eventually(() => existsSync(code), 20_000);
+    expect([await readFile(code, "utf8"), await readFile(errors, "utf8")]).toEqual(["0\n", ""]);
   });
 });

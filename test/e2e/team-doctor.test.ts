@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
-import { chmod, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Conversation } from "../../src/interaction/demo/conversation.ts";
 import { type PlanInput, readPlan } from "../../src/interaction/demo/plan.ts";
 import { scriptedTurn } from "../../src/interaction/demo/scripted-model.ts";
+import { gitText } from "../../src/platform/git.ts";
 import { eventually } from "../support/eventually.ts";
 import { fakeModel } from "../support/fake-model.ts";
 import { testHome } from "../support/home.ts";
-import { startTeam, statusOf } from "../support/running-team.ts";
+import { livingMembers, startTeam, statusOf } from "../support/running-team.ts";
 
 const LONG = 90_000;
 const PLAN: PlanInput = {
@@ -80,6 +81,56 @@ test(
     ]);
     const unknown = await home.roocode(["team", "doctor", "nobody"]);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('There is no team "nobody"')]);
+  },
+  LONG,
+);
+
+test(
+  "a second Ctrl+C ends the lead at once, and the members save their work and end too, asked or not by then",
+  async () => {
+    await using home = await testHome();
+    const plan = readPlan(PLAN);
+    let isHeld = false;
+    await using model = await fakeModel(async (conversation: Conversation) => {
+      const answer = scriptedTurn(plan, conversation);
+      if (conversation.role.type === "worker" && answer.calls?.some(({ name }) => name === "TaskUpdate") && conversation.rounds > 1) {
+        isHeld = true;
+        await new Promise(() => undefined);
+      }
+      return answer;
+    });
+    await using run = startTeam(home, ["-p", "--name", "twice", "--backend", "process", "go"], model.env("anthropic"));
+    await eventually(async () => isHeld, 60_000);
+    process.kill(run.pid, "SIGINT");
+    await eventually(async () => run.output().includes("Once more ends the lead"), 10_000);
+    process.kill(run.pid, "SIGINT");
+    expect((await run.ended).code).toBe(130);
+    await eventually(async () => (await livingMembers(home)).length === 0, 20_000);
+    const status = await statusOf(home, "twice");
+    expect(status.members[0]).toMatchObject({ state: "stopped" });
+    expect(status.tasks[0]).toMatchObject({ status: "pending" });
+    const { branch = "" } = status.members[0] ?? {};
+    expect(await gitText(home.repo, ["show", `${branch}:a.txt`])).toBe("from alice");
+  },
+  LONG,
+);
+
+test(
+  "who resumes a team while it is tidied away is refused",
+  async () => {
+    await using home = await testHome();
+    await using model = await fakeModel({ plan: PLAN });
+    await mkdir(home.data, { recursive: true });
+    await writeFile(join(home.data, "config.yaml"), `team: { worktree: { teardown: "touch ${home.home}/began; sleep 4" } }\n`);
+    const env = model.env("anthropic");
+    const made = await home.roocode(["team", "-p", "--no-merge", "--name", "kept", "--backend", "process", "go"], { env });
+    expect(made.code, made.stderr).toBe(0);
+    const cleaning = home.roocode(["team", "clean", "kept", "--force"]);
+    await eventually(async () => existsSync(join(home.home, "began")), 20_000);
+    const resumed = await home.roocode(["team", "resume", "-p", "kept"], { env });
+    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining('Team "kept" has a living lead')]);
+    expect((await cleaning).code).toBe(0);
+    expect((await home.roocode(["team", "list"])).stdout).toContain("No teams.");
   },
   LONG,
 );

@@ -127,3 +127,49 @@ test(
   },
   LONG,
 );
+
+test(
+  "the integrator reaches neither the checkout nor a branch, whatever the mode",
+  async () => {
+    await using home = await testHome(FILES);
+    const refused = [
+      "git update-ref refs/heads/main HEAD",
+      "git branch -f worktree-team-case+bob main",
+      `git -C ${home.repo} reset --hard HEAD~1`,
+      `cd ${home.repo} && git commit --allow-empty -m x`,
+      "git stash",
+      "git worktree remove --force ../bob",
+    ];
+    const merge = "git merge --no-ff -m 'merge: alice' worktree-team-case+alice";
+    const calls = [merge, ...refused].map((command) => ({ name: "Bash", input: { command } }));
+    const members = team({ alice: [write("a.txt"), { text: "Done." }] }, { calls: [{ name: "Converge", input: {} }] });
+    await using model = await fakeModel((conversation) =>
+      conversation.role.type === "integrator" ? inOrder({ calls }, { text: "Merged." })(conversation) : members(conversation),
+    );
+    const run = await home.roocode(["team", "goal", ...FLAGS, "--permission-mode", "bypassPermissions"], {
+      env: model.env("anthropic"),
+      timeoutMs: LONG,
+    });
+    const said = results(model.requests.findLast(({ role }) => role.type === "integrator"));
+    expect(said[0], run.stderr).toContain("accepted the merge of alice");
+    for (const [index, command] of refused.entries()) expect(`${command}: ${said[index + 1]}`).toContain("Permission denied");
+    expect(await gitText(home.repo, ["log", "-1", "--format=%s", "main"])).toBe("merge: alice");
+    expect(await gitText(home.repo, ["status", "--porcelain"])).toBe("");
+  },
+  LONG,
+);
+
+test(
+  "of two that clean at once one does it, and the other says in one line that it goes on",
+  async () => {
+    await using home = await testHome(FILES);
+    await using model = await fakeModel(team({ alice: [write("a.txt"), { text: "Done." }] }));
+    const env = model.env("anthropic");
+    await home.roocode(["team", "goal", ...FLAGS, "--no-merge"], { env, timeoutMs: LONG });
+    const runs = await Promise.all([1, 2, 3].map(() => home.roocode(["team", "clean", "--force", "case"], { env })));
+    expect(runs.map(({ code }) => code).sort(), runs.map(({ stderr }) => stderr).join("\n")).toEqual([0, 2, 2]);
+    for (const { stderr } of runs) expect(stderr).not.toContain("unexpected");
+    expect(await gitText(home.repo, ["show", "refs/roocode/rescue/case/alice:a.txt"])).toBe("changed");
+  },
+  LONG,
+);

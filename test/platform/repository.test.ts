@@ -36,3 +36,19 @@ test("a pointer to a repository that does not name this folder gives it none of 
   expect(await primaryOf("fake", { ...fake, "fake/gitdir": `${own("fake")}/.git\n` })).toBe(own("fake"));
   expect(findRepository(linked)?.primary).toBe(main);
 });
+
+test("a worktree of a bare repository, or of a submodule, is its own primary checkout", async () => {
+  await using temp = await tempFolder();
+  const main = join(temp.path, "main");
+  await sampleRepository(main, { "a.txt": "a" });
+  for (const name of ["repo.git", "project/.bare"]) {
+    await gitText(temp.path, ["clone", "--quiet", "--bare", main, name]);
+    const linked = join(temp.path, `${name}-main`);
+    await gitText(join(temp.path, name), ["worktree", "add", "--quiet", linked, "main"]);
+    expect(findRepository(linked)).toEqual({ top: linked, primary: linked, branch: "main" });
+  }
+  await gitText(main, ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", join(temp.path, "repo.git"), "sub"]);
+  const linked = join(temp.path, "sub-side");
+  await gitText(join(main, "sub"), ["worktree", "add", "--quiet", "-b", "side", linked]);
+  expect(findRepository(linked)).toEqual({ top: linked, primary: linked, branch: "side" });
+});

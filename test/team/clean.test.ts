@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { selfIdentity } from "../../src/platform/process.ts";
@@ -193,6 +193,30 @@ test("W08: commits on a detached HEAD keep the worktree", async () => {
   expect((await clean(ground)).kept).toEqual(["alice"]);
   await clean(ground, true);
   expect(git(ground.repo, "rev-parse", RESCUED)).toBe(lost);
+});
+
+test("W08: so do commits on a detached HEAD of a worktree that was deleted by hand", async () => {
+  await using ground = await teamGround({ members: ["alice"] });
+  git(ground.worktreeOf("alice"), "switch", "--quiet", "--detach");
+  const lost = ground.commit("alice", { "a.txt": "a\n" });
+  rmSync(ground.worktreeOf("alice"), { recursive: true });
+  expect((await clean(ground)).kept).toEqual(["alice"]);
+  await clean(ground, true);
+  expect(git(ground.repo, "rev-parse", RESCUED)).toBe(lost);
+});
+
+test.runIf(process.platform === "linux")("files with names that are no UTF-8 are rescued, tracked or not, ignored too", async () => {
+  await using ground = await teamGround({ members: ["alice"], files: { ".gitignore": "*.log\n" } });
+  const worktree = ground.worktreeOf("alice");
+  const bytes = (name: string) => Buffer.from(`${worktree}/${name}`, "latin1");
+  for (const name of ["new\xff", "[a]\xff\xfe*.log", "kept\xfd"]) writeFileSync(bytes(name), name);
+  git(worktree, "add", "kept*");
+  git(worktree, "commit", "--quiet", "--message=work");
+  rmSync(bytes("kept\xfd"));
+  await clean(ground, true);
+  expect(git(ground.repo, "-c", "core.quotePath=true", "ls-tree", "-r", "--name-only", RESCUED)).toBe(
+    '.gitignore\n"[a]\\377\\376*.log"\n"new\\377"',
+  );
 });
 
 test("a repository inside a worktree is left where it is, by force too", async () => {

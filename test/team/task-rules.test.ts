@@ -88,3 +88,9 @@ test("whatever edges are asked for, the list never has a circle", async () => {
     { numRuns: 60 },
   );
 });
+
+test("a subject is one line, and never empty", () => {
+  const facts = { all: [task("1")], isAlive: alive };
+  expect(changedTask(task("1"), { subject: " two\n  ● 7 lines " }, facts).subject).toBe("two ● 7 lines");
+  expect(() => changedTask(task("1"), { subject: " \n " }, facts)).toThrow("Task 1 needs a subject.");
+});

@@ -6,13 +6,14 @@ import { agentFolders } from "../../runtime/agent-places.ts";
 import { projectRules } from "../../runtime/permissions.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
 import { jsonLine } from "../json-line.ts";
+import { writeOut } from "../lost-output.ts";
 
 export type AgentsArguments = GlobalFlags & { json: boolean; dir?: string | undefined };
 
 /** `roocode agents list`: 0 also where a file is refused; the list says it. */
 export async function agentsCommand(args: AgentsArguments): Promise<number> {
   const reports = await (args.dir === undefined ? hereReports(args) : folderReports(resolve(args.dir)));
-  process.stdout.write(args.json ? jsonLine(reports) : agentsText(reports));
+  writeOut(args.json ? jsonLine(reports) : agentsText(reports));
   return 0;
 }
 

@@ -1,10 +1,10 @@
 import type { Argv } from "yargs";
 import { globalFlags } from "../global-flags.ts";
+import { writeOut } from "../lost-output.ts";
 import { surroundingsHere } from "../surroundings-here.ts";
 
 type Run = (command: Promise<number>) => Promise<void>;
 
-const write = (text: string) => process.stdout.write(text);
 const JSON_FLAG = { type: "boolean", default: false, describe: "Print JSON" } as const;
 
 /** `roocode hooks …`. */
@@ -14,7 +14,8 @@ export function hooksCommands(cli: Argv, run: Run): Argv {
       "list",
       "Hooks of the settings, in the order in which they run",
       (list) => list.option("json", JSON_FLAG),
-      (args) => run(import("./hooks.ts").then(async ({ listHooks }) => listHooks(await surroundingsHere(globalFlags(args)), args, write))),
+      (args) =>
+        run(import("./hooks.ts").then(async ({ listHooks }) => listHooks(await surroundingsHere(globalFlags(args)), args, writeOut))),
     )
     .command(
       "test <event>",
@@ -27,7 +28,7 @@ export function hooksCommands(cli: Argv, run: Run): Argv {
           .option("fields", { type: "string", describe: "Other fields of the event as JSON" })
           .option("dry-run", { type: "boolean", default: false, describe: "Only say which hooks would run" })
           .option("json", JSON_FLAG),
-      (args) => run(import("./hooks.ts").then(async ({ testHook }) => testHook(await surroundingsHere(globalFlags(args)), args, write))),
+      (args) => run(import("./hooks.ts").then(async ({ testHook }) => testHook(await surroundingsHere(globalFlags(args)), args, writeOut))),
     )
     .demandCommand(1, "Say what to do: list or test.");
 }
@@ -40,7 +41,9 @@ export function importCommands(cli: Argv, run: Run): Argv {
       "Hooks and permission rules of Claude Code's settings into those of RooCode",
       (builder) => builder.option("dry-run", { type: "boolean", default: false, describe: "Write nothing" }).option("json", JSON_FLAG),
       (args) =>
-        run(import("./hooks.ts").then(async ({ importCommand }) => importCommand(await surroundingsHere(globalFlags(args)), args, write))),
+        run(
+          import("./hooks.ts").then(async ({ importCommand }) => importCommand(await surroundingsHere(globalFlags(args)), args, writeOut)),
+        ),
     )
     .demandCommand(1, "Say from where: claude.");
 }

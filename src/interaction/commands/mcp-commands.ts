@@ -1,4 +1,5 @@
 import type { Argv } from "yargs";
+import { writeOut } from "../lost-output.ts";
 import { surroundingsHere } from "../surroundings-here.ts";
 import { SCOPES } from "./mcp-scopes.ts";
 
@@ -12,14 +13,13 @@ export const MCP_CONFIG = {
   describe: 'File with MCP servers: {"mcpServers": {…}}',
 } as const;
 
-const write = (text: string) => void process.stdout.write(text);
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 /** `roocode mcp …`. What stands behind `--` belongs to the program that is added, whatever it looks like. */
 export function mcpCommands(cli: Argv, run: Run, behind: readonly string[]): Argv {
   return cli
     .command("list", "Servers that are configured; starts none", options, (args) =>
-      run(import("./mcp.ts").then(async ({ listServers }) => listServers(await surroundingsHere(), args, write))),
+      run(import("./mcp.ts").then(async ({ listServers }) => listServers(await surroundingsHere(), args, writeOut))),
     )
     .command(
       "test <server>",
@@ -37,7 +37,9 @@ export function mcpCommands(cli: Argv, run: Run, behind: readonly string[]): Arg
           .option("protocol", { choices: ["auto", "legacy"] as const, describe: "How its revision is found" }),
       (args) =>
         run(
-          import("./mcp-test.ts").then(async ({ testServer }) => testServer(await surroundingsHere(), args.server, args, { write, say })),
+          import("./mcp-test.ts").then(async ({ testServer }) =>
+            testServer(await surroundingsHere(), args.server, args, { write: writeOut, say }),
+          ),
         ),
     )
     .command(
@@ -71,7 +73,7 @@ export function mcpCommands(cli: Argv, run: Run, behind: readonly string[]): Arg
       (args) =>
         run(
           import("./mcp-edit.ts").then(async ({ addServer }) =>
-            addServer(await surroundingsHere(), args.name, { ...args, target: [...args.target, ...behind] }, { write, say }),
+            addServer(await surroundingsHere(), args.name, { ...args, target: [...args.target, ...behind] }, { write: writeOut, say }),
           ),
         ),
     )
@@ -85,7 +87,7 @@ export function mcpCommands(cli: Argv, run: Run, behind: readonly string[]): Arg
       (args) =>
         run(
           import("./mcp-edit.ts").then(async ({ removeServer }) =>
-            removeServer(await surroundingsHere(), args.name, args.scope, { write, say }),
+            removeServer(await surroundingsHere(), args.name, args.scope, { write: writeOut, say }),
           ),
         ),
     )

@@ -5,6 +5,7 @@ import { teamRecord } from "../../runtime/find-team.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { type LoggedDecision, readAudit, verifyAudit } from "../../safety/audit-log.ts";
 import { decisionLine } from "../decision-text.ts";
+import { writeOut } from "../lost-output.ts";
 
 type Place = GlobalFlags & { team?: string | undefined };
 export type LogArgs = Place & {
@@ -21,8 +22,8 @@ export async function logCommand(args: LogArgs): Promise<number> {
   const { path } = await auditOf(args);
   const found = await readAudit(path, { session: args.session, tool: args.tool, agent: args.agent, deniedOnly: args.denied });
   const shown = found.slice(-(args.n ?? 20));
-  if (shown.length === 0 && !args.json) process.stdout.write(`No decisions${found.length === 0 ? ` of this kind in ${path}` : ""}.\n`);
-  for (const entry of shown) process.stdout.write(`${args.json ? JSON.stringify(entry) : decisionLine(entry)}\n`);
+  if (shown.length === 0 && !args.json) writeOut(`No decisions${found.length === 0 ? ` of this kind in ${path}` : ""}.\n`);
+  for (const entry of shown) writeOut(`${args.json ? JSON.stringify(entry) : decisionLine(entry)}\n`);
   return 0;
 }
 
@@ -31,7 +32,7 @@ export async function explainCommand(args: Place & { id: string }): Promise<numb
   const { path, surroundings } = await auditOf(args);
   const entry = chosen(await readAudit(path), args.id);
   if (!entry) throw new UserError(`There is no decision "${args.id}" in ${path}. See: roocode permissions log`);
-  process.stdout.write(`${await explainDecision(entry, surroundings)}\n`);
+  writeOut(`${await explainDecision(entry, surroundings)}\n`);
   return 0;
 }
 
@@ -42,10 +43,10 @@ const MOST_PROBLEMS = 20;
 export async function verifyCommand(args: Place): Promise<number> {
   const { path } = await auditOf(args);
   const { lines, chains, problems } = await verifyAudit(path);
-  for (const problem of problems.slice(0, MOST_PROBLEMS)) process.stdout.write(`${problem}\n`);
-  if (problems.length > MOST_PROBLEMS) process.stdout.write(`… and ${problems.length - MOST_PROBLEMS} more\n`);
+  for (const problem of problems.slice(0, MOST_PROBLEMS)) writeOut(`${problem}\n`);
+  if (problems.length > MOST_PROBLEMS) writeOut(`… and ${problems.length - MOST_PROBLEMS} more\n`);
   const verdict = problems.length === 0 ? "whole" : `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
-  process.stdout.write(`${path}: ${lines} decisions in ${chains} ${chains === 1 ? "chain" : "chains"}, ${verdict}.\n`);
+  writeOut(`${path}: ${lines} decisions in ${chains} ${chains === 1 ? "chain" : "chains"}, ${verdict}.\n`);
   return problems.length === 0 ? 0 : 1;
 }
 

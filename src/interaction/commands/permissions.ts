@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { memoryFolders } from "../../runtime/memory-folders.ts";
 import { projectRules } from "../../runtime/permissions.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
+import { outliveOutput } from "../lost-output.ts";
 import { oneCall, permissionsCheck } from "./permissions-check.ts";
 
 /** `roocode permissions check`: what is absent from a call is taken from where this runs. */
@@ -27,6 +28,7 @@ export async function checkCommand(
     args.tool === undefined
       ? createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
       : oneCall(args.tool, args.input ?? "{}");
+  outliveOutput();
   return permissionsCheck(
     calls,
     { out: (line) => process.stdout.write(`${line}\n`), warn: (line) => process.stderr.write(`${line}\n`) },

@@ -1,12 +1,14 @@
+import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "../../platform/process.ts";
 import { stopTree } from "../../platform/process-tree.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { LEAD, type MemberStatus } from "../../protocol/team.ts";
-import type { Check } from "../../runtime/doctor/check.ts";
+import { type Check, fail } from "../../runtime/doctor/check.ts";
 import { teamFolder, teamNames } from "../../runtime/find-team.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
 import { cleanUp } from "../../runtime/team-clean.ts";
+import { stateOf } from "../../runtime/team-status.ts";
 import { agentNameRegistry } from "../../team/agent-name-registry.ts";
 import { openFileBus, readTeam } from "../../team/bus/file/open.ts";
 import { TeamLog } from "../../team/team-log.ts";
@@ -41,7 +43,10 @@ export async function sendToMember(
   const log = new TeamLog(folder, (problem) => process.stderr.write(`${problem}\n`));
   log.add(LEAD, { type: "message", from: LEAD, to: member, summary, kind: "message" });
   await log.flush();
-  const state = presence.find((one) => one.name === member)?.status ?? "starting";
+  const state = stateOf(
+    team.members.find((one) => one.name === member),
+    presence.find((one) => one.name === member),
+  );
   write(
     json
       ? `${JSON.stringify({ id, to: member, delivered: true, state, behind: before.count, interrupt })}\n`
@@ -105,7 +110,14 @@ export async function teamDoctor(
   const folders = name === undefined ? (await teamNames(data)).map((one) => data.team(one)) : [await teamFolder(data, name)];
   const { examineTeam } = await import("../../runtime/team-doctor.ts");
   const checks: Check[] = [];
-  for (const folder of folders) checks.push(...(await examineTeam(surroundings, folder, fix)));
+  for (const folder of folders)
+    checks.push(
+      ...(await examineTeam(surroundings, folder, fix).catch((error: unknown): Check[] => {
+        // Of all teams, one that can't be read must not hide the others.
+        if (!(error instanceof UserError) || name !== undefined) throw error;
+        return [fail(basename(folder), "it can't be read.", error.message)];
+      })),
+    );
   const isFine = checks.every(({ status }) => status === "ok");
   if (json) write(`${JSON.stringify({ ok: isFine, checks })}\n`);
   else write(checks.length === 0 ? "No teams.\n" : checks.map((check) => `${checkLine(check)}\n`).join(""));

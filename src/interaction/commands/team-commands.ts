@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { BACKEND_KINDS, PLAN_APPROVERS } from "../../protocol/team.ts";
 import { readSurroundings } from "../../runtime/surroundings.ts";
 import { globalFlags } from "../global-flags.ts";
+import { writeOut } from "../lost-output.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
 import { surroundingsHere } from "../surroundings-here.ts";
 
@@ -20,8 +21,6 @@ const PRINT = { alias: "p", type: "boolean", default: false, describe: "Never as
 const OUTPUT_FORMAT = { choices: OUTPUT_FORMATS, default: "text", describe: "What -p prints" } as const;
 
 type Run = (command: Promise<number>) => Promise<void>;
-
-const write = (text: string) => process.stdout.write(text);
 
 /** `roocode team …`; each command loads what it needs when it runs. */
 export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Argv {
@@ -52,22 +51,27 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       },
     )
     .command("list", "Teams that run or were kept", json, ({ json: asJson }) =>
-      run(import("./team-look.ts").then(async ({ listTeams }) => listTeams((await surroundingsHere()).data, asJson, write))),
+      run(import("./team-look.ts").then(async ({ listTeams }) => listTeams((await surroundingsHere()).data, asJson, writeOut))),
     )
     .command("status <team>", "Members and tasks of a team, now", named, (args) =>
       run(
-        import("./team-look.ts").then(async ({ showStatus }) => showStatus((await surroundingsHere()).data, args.team, args.json, write)),
+        import("./team-look.ts").then(async ({ showStatus }) =>
+          showStatus((await surroundingsHere()).data, args.team, args.json, writeOut),
+        ),
       ),
     )
     .command(
       "log <team>",
       "What happened in a team",
       (builder) => named(builder).option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on as more happens" }),
-      (args) => run(import("./team-look.ts").then(async ({ showLog }) => showLog((await surroundingsHere()).data, args.team, args, write))),
+      (args) =>
+        run(import("./team-look.ts").then(async ({ showLog }) => showLog((await surroundingsHere()).data, args.team, args, writeOut))),
     )
     .command("report <team>", "What a team did: commits, files, tasks, merges, cost", named, (args) =>
       run(
-        import("./team-look.ts").then(async ({ showReport }) => showReport((await surroundingsHere()).data, args.team, args.json, write)),
+        import("./team-look.ts").then(async ({ showReport }) =>
+          showReport((await surroundingsHere()).data, args.team, args.json, writeOut),
+        ),
       ),
     )
     .command(
@@ -77,10 +81,11 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
         json(builder)
           .positional("team", { type: "string", describe: "Name of a team; all unless given" })
           .option("fix", { type: "boolean", default: false, describe: "Mend it" }),
-      (args) => run(import("./team-act.ts").then(async ({ teamDoctor }) => teamDoctor(await surroundingsHere(), args.team, args, write))),
+      (args) =>
+        run(import("./team-act.ts").then(async ({ teamDoctor }) => teamDoctor(await surroundingsHere(), args.team, args, writeOut))),
     )
     .command("attach <team>", "Go to the panes of a team, or follow its log", teamName, (args) =>
-      run(import("./team-attach.ts").then(async ({ attachTeam }) => attachTeam(await surroundingsHere(), args.team, write))),
+      run(import("./team-attach.ts").then(async ({ attachTeam }) => attachTeam(await surroundingsHere(), args.team, writeOut))),
     )
     .command(
       "send <team> <member> [text..]",
@@ -93,12 +98,12 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       (args) =>
         run(
           import("./team-act.ts").then(async ({ sendToMember }) =>
-            sendToMember(await surroundingsHere(), args.team, args.member, [...(args.text ?? []), ...behind].join(" "), args, write),
+            sendToMember(await surroundingsHere(), args.team, args.member, [...(args.text ?? []), ...behind].join(" "), args, writeOut),
           ),
         ),
     )
     .command("stop <team>", "Ask a team to stop; its work is saved", named, (args) =>
-      run(import("./team-act.ts").then(async ({ stopTeam }) => stopTeam(await surroundingsHere(), args.team, args.json, write))),
+      run(import("./team-act.ts").then(async ({ stopTeam }) => stopTeam(await surroundingsHere(), args.team, args.json, writeOut))),
     )
     .command(
       "resume <team>",
@@ -129,7 +134,7 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
           describe: "Remove unmerged work too; a rescue ref keeps it for 30 days",
         }),
       (args) =>
-        run(import("./team-act.ts").then(async ({ cleanCommand }) => cleanCommand(await surroundingsHere(), args.team, args, write))),
+        run(import("./team-act.ts").then(async ({ cleanCommand }) => cleanCommand(await surroundingsHere(), args.team, args, writeOut))),
     );
 }
 

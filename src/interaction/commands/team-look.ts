@@ -6,6 +6,8 @@ import { teamNames, teamRecord } from "../../runtime/find-team.ts";
 import { statusText, type TeamStatus, teamStatus, teamStatusWithFiles } from "../../runtime/team-status.ts";
 import { retryText } from "../../team/agent-presence.ts";
 import { followLog, LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
+import { plainText } from "../../tools/bash/plain-text.ts";
+import { onLostReader } from "../lost-output.ts";
 import { stepText } from "../team-screen.ts";
 
 type Output = (text: string) => void;
@@ -30,31 +32,34 @@ export async function listTeams(data: DataPaths, json: boolean, write: Output): 
   else
     for (const { team, goal, state, members } of teams)
       write(
-        `${team}  ${state}  ${members.length} ${members.length === 1 ? "teammate" : "teammates"}  ${goal.split("\n")[0]?.slice(0, 80)}\n`,
+        plainText(
+          `${team}  ${state}  ${members.length} ${members.length === 1 ? "teammate" : "teammates"}  ${goal.split("\n")[0]?.slice(0, 80)}\n`,
+        ),
       );
   return 0;
 }
 
 export async function showStatus(data: DataPaths, name: string, json: boolean, write: Output): Promise<number> {
   const status = await teamStatusWithFiles(await teamRecord(data, name));
-  write(json ? `${JSON.stringify(status)}\n` : `${statusText(status)}\n`);
+  write(json ? `${JSON.stringify(status)}\n` : plainText(`${statusText(status)}\n`));
   return 0;
 }
 
 export async function showReport(data: DataPaths, name: string, json: boolean, write: Output): Promise<number> {
   const { reportText, teamReport } = await import("../../runtime/team-report.ts");
   const report = await teamReport(await teamRecord(data, name));
-  write(json ? `${JSON.stringify(report)}\n` : `${reportText(report)}\n`);
+  write(json ? `${JSON.stringify(report)}\n` : plainText(`${reportText(report)}\n`));
   return 0;
 }
 
 /** The team's events, oldest first; with `follow` until interrupted. */
 export async function showLog(data: DataPaths, name: string, options: { json: boolean; follow: boolean }, write: Output): Promise<number> {
   const path = logPath(await teamRecord(data, name));
-  const show = (line: string) => write(options.json ? `${line}\n` : logLine(line));
+  const show = (line: string) => write(options.json ? `${line}\n` : plainText(logLine(line)));
   if (options.follow) {
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
+    onLostReader(() => stop.abort());
     await followLog(path, 0, show, stop.signal);
   } else for (const line of await new LogReader(path).read()) show(line);
   return 0;

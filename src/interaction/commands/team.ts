@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isAlive } from "../../platform/process.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { type BackendKind, LEAD, type PlanApprover } from "../../protocol/team.ts";
 import { runTeam } from "../../runtime/run-team.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { checkTeam, createTeam, type NewTeam } from "../../runtime/team-create.ts";
 import type { TeamOutcome } from "../../runtime/team-outcome.ts";
+import { teamLayout } from "../../team/bus/file/layout.ts";
+import { openRoster } from "../../team/bus/file/roster.ts";
 import { teamNameFrom } from "../../team/member-name.ts";
+import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
 import { inOwnSession } from "../own-session.ts";
 import { PlainScreen } from "../plain.ts";
@@ -47,8 +52,8 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
   outliveOutput();
   const interrupt = new AbortController();
   const onSignal = () => {
-    // The second time the person wants out now: the members have been asked, and save their work without us.
-    if (interrupt.signal.aborted) process.exit(130);
+    // The second time the person wants out now: members that were not asked yet are, and save their work without us.
+    if (interrupt.signal.aborted) return void Promise.race([askToEnd(team.folder), sleep(1000)]).finally(() => process.exit(130));
     process.stderr.write("\nStopping the team: its work is being saved. Once more ends the lead at once.\n");
     interrupt.abort();
   };
@@ -57,7 +62,7 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
   // A terminal that closes sends it more than once, also while the team is being saved.
   process.on("SIGHUP", () => interrupt.abort());
   let openQuestions = 0;
-  const note = (text: string) => process.stderr.write(`${text}\n`);
+  const note = (text: string) => process.stderr.write(`${plainText(text)}\n`);
   const isScreen = process.stdout.isTTY === true && !surroundings.env.NO_COLOR;
   const plain = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen });
   const headless = args.print || process.stdin.isTTY !== true;
@@ -103,6 +108,12 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
   }
+}
+
+/** A worker takes the signal as a request to stop; one inside this process ends with it. */
+async function askToEnd(folder: string): Promise<void> {
+  const { members } = await openRoster(teamLayout(folder)).read();
+  for (const { process: its } of members) if (its && its.pid !== process.pid && isAlive(its)) process.kill(its.pid, "SIGTERM");
 }
 
 /** A team whose data is not where the person's own commands look (the demo's). */

@@ -9,7 +9,9 @@ import { type Candidate, Guard, type MergeHooks } from "./guard.ts";
 import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
 import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
 import { land } from "./land.ts";
-import { reopenTasks, type Sorted, sortMembers, stillActive } from "./members.ts";
+import { keep, lostWork } from "./lost-work.ts";
+import { reopenTasks, type Sorted, sortMembers, startedMeanwhile, stillActive } from "./members.ts";
+import { pathsText } from "./path-text.ts";
 import { changedFiles, previewBranches, previewMerge } from "./preview.ts";
 import { type ConvergeReport, type MergedMember, makeReport, type UnmergedMember } from "./report.ts";
 
@@ -64,6 +66,7 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
     hasLandedBefore: false,
     executable: [],
     choices: [],
+    own: [],
     merged: [],
     integratorText: "",
   };
@@ -77,6 +80,8 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
   const tip = await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${team.baseBranch}^{commit}`]);
   const start = tip.exitCode === 0 ? tip.stdout.trim() : team.baseCommit;
   const sorted = await sortMembers(primary, start, team.members);
+  const held = team.members.filter(({ name }) => !sorted.left.some((one) => one.name === name));
+  sorted.left.push(...(await lostWork(bus, { primary, team: team.name, start }, held)));
   if (sorted.candidates.length === 0) {
     await reopenTasks(bus, sorted.left, (commit) => isAncestor(primary, commit, start), onStep);
     return makeReport({ ...facts, merged: sorted.landed, unmerged: sorted.left, hasLandedBefore: sorted.landed.length > 0 });
@@ -162,11 +167,19 @@ async function finish(
   const merges = await mergesBetween(path, start, accepted);
   for (const candidate of candidates) {
     const { name, branch, tip } = candidate;
-    const isWhole = await isAncestor(path, `refs/heads/${branch}`, accepted);
-    if (isWhole) merged.push({ name, branch, commit: guard.merged.get(name) ?? merges.get(tip) ?? tip });
+    const now = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
+    const isTaken = await isAncestor(path, tip, accepted);
+    if (!isTaken && now !== tip && (now === "" || !(await isAncestor(path, tip, now)))) {
+      const kept = await keep(primary, team.name, name, tip);
+      const reason = `${branch} was moved away from ${tip.slice(0, 10)} while the merging went on.`;
+      unmerged.push({ name, branch: kept ?? branch, kind: "left", reason });
+    } else if (isTaken && (now === tip || now === "" || (await isAncestor(path, now, accepted))))
+      merged.push({ name, branch, commit: guard.merged.get(name) ?? merges.get(tip) ?? tip });
     else if (isInterrupted) unmerged.push({ name, branch, kind: "left", reason: "interrupted." });
     else unmerged.push({ name, branch, ...(await whyNot(candidate, integration, guard, end)) });
   }
+
+  unmerged.push(...(await startedMeanwhile(team.members, primary, accepted, [...candidates, ...left])));
 
   let landProblem: string | undefined;
   let isLanded = false;
@@ -209,6 +222,7 @@ async function finish(
     hasLandedBefore: landed.length > 0,
     executable: accepted === start ? [] : await executableChanges(primary, start, accepted),
     choices: guard.choices,
+    own: guard.own,
   });
 }
 
@@ -223,7 +237,7 @@ async function whyNot(
   if (guard.merged.has(name)) return { kind: "left", reason: "commits came after it was merged; converge again." };
   if (end?.error) return { kind: "left", reason: `the integrator failed: ${end.error.message}` };
   const { conflicts } = await previewMerge(integration.path, integration.accepted, `refs/heads/${branch}`);
-  if (conflicts.length > 0) return { kind: "conflict", reason: `It conflicts in ${conflicts.join(", ")}.` };
+  if (conflicts.length > 0) return { kind: "conflict", reason: `It conflicts in ${pathsText(conflicts)}.` };
   const how = end === undefined || end.reason === "end_turn" ? "" : `, which ended early (${end.reason})`;
   return { kind: "left", reason: `left by the integrator${how}.` };
 }

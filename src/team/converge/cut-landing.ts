@@ -26,9 +26,14 @@ export async function undoCutLanding(checkout: string, tip: string): Promise<voi
   if (known.exitCode !== 0) return;
   const to = known.stdout.trim();
   await removeLeftLocks(checkout);
+  await takeBackLanding(checkout, tip, to);
+  await endLanding(checkout);
+}
+
+/** The same for a git that ended by itself, and so left no lock of its own. */
+export async function takeBackLanding(checkout: string, tip: string, to: string): Promise<void> {
   const isAhead = to !== tip && (await git(checkout, ["merge-base", "--is-ancestor", tip, to])).exitCode === 0;
   if (isAhead) await undo(checkout, tip, to);
-  await endLanding(checkout);
 }
 
 async function undo(checkout: string, from: string, to: string): Promise<void> {

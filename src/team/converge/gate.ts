@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkEnvironment } from "../../platform/command-environment.ts";
 import { ownProgram } from "../../platform/own-programs.ts";
@@ -29,9 +30,11 @@ export async function runGate(request: GateRequest, signal: AbortSignal): Promis
   const bare = [ownProgram("bash", process.env), "--noprofile", "--norc", "-c", command];
   const contained = await request.contain?.(bare, { command, isUnsandboxed: false });
   const [file = "bash", ...args] = contained?.argv ?? bare;
+  // By it what left the group and the parent is found.
+  const mark = ["ROOCODE_CHECK", randomUUID()] as const;
   const child = spawn(ownProgram(file, process.env), args, {
     cwd: worktree,
-    env: { ...checkEnvironment(process.env), ...env },
+    env: { ...checkEnvironment(process.env), ...env, [mark[0]]: mark[1] },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -57,7 +60,7 @@ export async function runGate(request: GateRequest, signal: AbortSignal): Promis
       child.on("exit", (exitCode, by) => resolve(exitCode ?? by ?? "unknown"));
     });
     // Something left behind that holds the pipes open ends here; a process that left the group too must not hold the gate.
-    if (child.pid !== undefined) await stopTree(child.pid, 500);
+    if (child.pid !== undefined) await stopTree(child.pid, 500, mark.join("="));
     await Promise.race([closed, sleep(DRAIN_MS, undefined, { ref: false })]);
     const how = stopped ?? (code === 0 ? undefined : typeof code === "number" ? `exit code ${code}` : `ended by ${code}`);
     const said = [clean(tail), contained?.end(), how && `[${how}]`];

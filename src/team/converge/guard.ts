@@ -4,7 +4,8 @@ import { errorResult, type Tool, type ToolResult } from "../../protocol/tool.ts"
 import { addsEverything } from "./adds-everything.ts";
 import { type GateResult, runGate } from "./gate.ts";
 import { type Integration, isAncestor } from "./integrate.ts";
-import { commitProblem, parentsOf } from "./merge-check.ts";
+import { judgeCommit, parentsOf } from "./merge-check.ts";
+import { pathsText } from "./path-text.ts";
 import { previewMerge } from "./preview.ts";
 
 export type Candidate = { name: string; branch: string; tip: string };
@@ -39,12 +40,14 @@ export class Guard {
   readonly refusals = new Map<string, Refusal>();
   /** Sides of conflicts that were chosen whole, for the report. */
   readonly choices: string[] = [];
+  /** Commits beside the merges, each with its subject. */
+  readonly own: string[] = [];
   /** Of the last accepted commit, and of the last one at all. */
   acceptedGate: GateResult | undefined;
   lastGate: GateResult | undefined;
   readonly #options: GuardOptions;
-  /** File to side, as named in commands since the last merge. */
-  readonly #chosen = new Map<string, string>();
+  /** Files of which a side was named in commands since the last merge. */
+  readonly #chosen = new Set<string>();
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -112,7 +115,7 @@ export class Guard {
     const { integration, onStep, check, beforeMerge, afterMerge } = this.#options;
     const [, theirs] = await parentsOf(integration.path, commit);
     const candidate = theirs === undefined ? await this.#ownerOf(commit) : await this.#ownerOf(theirs);
-    const name = candidate?.name ?? "a commit of your own";
+    const what = candidate ? `the merge of ${candidate.name}` : "a commit of your own";
     const refuse = (kind: Refusal["kind"], reason: string, conflict?: readonly string[]) => {
       if (candidate) {
         this.refusals.set(candidate.name, { kind, reason });
@@ -124,21 +127,24 @@ export class Guard {
           ...(conflict?.length ? { conflict } : {}),
         });
       }
-      return `The system took back the merge of ${name}: ${reason}`;
+      return `The system took back ${what}: ${reason}`;
     };
     if (theirs === undefined && candidate)
       return refuse("refused", `It was a fast-forward. Use: git merge --no-ff -m "merge: ${candidate.name}" ${candidate.branch}`);
     if (theirs !== undefined && !candidate)
       return refuse("refused", "It merges something that is no teammate's branch. Only branches of this team belong here.");
-    const chosen = new Map(this.#chosen);
+    const chosen = [...this.#chosen];
     this.#chosen.clear();
-    const problem = await commitProblem(integration.path, commit, [...chosen.keys()]);
-    if (problem) return refuse(problem.conflicts.length > 0 ? "conflict" : "refused", problem.reason, problem.conflicts);
+    const verdict = await judgeCommit(integration.path, commit, integration.start, chosen);
+    if ("problem" in verdict) {
+      const { reason, conflicts } = verdict.problem;
+      return refuse(conflicts.length > 0 ? "conflict" : "refused", reason, conflicts);
+    }
     const merge = candidate && { teammate: candidate.name, branch: candidate.branch, commit, worktree: integration.path };
     const refusal = merge && (await beforeMerge?.(merge));
     if (refusal !== undefined) return refuse("refused", `A hook refused it. ${refusal}`);
     if (check !== undefined) {
-      const gate = await this.#gate(check);
+      const gate = await this.#gate(check, commit);
       if (!gate.ok) return refuse("gate", `The check failed: ${check}\n${gate.output.slice(-MOST_OUTPUT)}`);
       this.acceptedGate = gate;
     }
@@ -146,15 +152,16 @@ export class Guard {
     if (candidate) {
       this.merged.set(candidate.name, commit);
       this.refusals.delete(candidate.name);
-      const choices = [...chosen].map(([file, side]) => `${file}: ${side}`);
+      const { choices } = verdict;
       this.choices.push(...choices.map((choice) => `${choice} (with ${candidate.name})`));
       onStep({ type: "merge", name: candidate.name, branch: candidate.branch, commit, ...(choices.length > 0 ? { choices } : {}) });
     }
     if (merge) await afterMerge?.(merge);
+    else this.own.push(await gitText(integration.path, ["log", "--no-show-signature", "--max-count=1", "--format=%h %s", commit]));
     return undefined;
   }
 
-  async #gate(check: string): Promise<GateResult> {
+  async #gate(check: string, commit: string): Promise<GateResult> {
     const { integration, gateTimeoutMs, signal, onStep } = this.#options;
     const result = await runGate(
       {
@@ -165,6 +172,8 @@ export class Guard {
       },
       signal,
     );
+    // What it wrote would stand in the way of the next merge.
+    if (!signal.aborted) await integration.tidy(commit);
     onStep({ type: "gate", command: check, ...result });
     this.lastGate = result;
     return result;
@@ -172,7 +181,7 @@ export class Guard {
 
   /** For a result of an earlier Converge, of which this one has no gate. */
   async gateNow(check: string): Promise<GateResult> {
-    const result = await this.#gate(check);
+    const result = await this.#gate(check, this.#options.integration.accepted);
     if (result.ok) this.acceptedGate = result;
     return result;
   }
@@ -199,7 +208,7 @@ export class Guard {
     if (!candidate || this.refusals.get(candidate.name)?.kind === "conflict") return;
     const { conflicts } = await previewMerge(integration.path, integration.accepted, mergeHead);
     if (conflicts.length === 0) return;
-    this.refusals.set(candidate.name, { kind: "conflict", reason: `It conflicts in ${conflicts.join(", ")}.` });
+    this.refusals.set(candidate.name, { kind: "conflict", reason: `It conflicts in ${pathsText(conflicts)}.` });
     onStep({ type: "merge", name: candidate.name, branch: candidate.branch, conflict: conflicts });
   }
 
@@ -215,8 +224,10 @@ export class Guard {
 
   /** A side that is named in a command is an explicit choice. */
   #noteChoices(command: string): void {
-    for (const match of command.matchAll(/\bgit\s+(?:checkout|restore)\s+([^;&|\n]*--(ours|theirs)[^;&|\n]*)|\bgit\s+rm\s+([^;&|\n]*)/g)) {
-      for (const word of words(match[1] ?? match[3] ?? "")) this.#chosen.set(word, match[2] ?? "removed");
+    for (const match of command.matchAll(
+      /\bgit\s+(?:checkout|restore)\s+([^;&|\n]*--(?:ours|theirs)[^;&|\n]*)|\bgit\s+rm\s+([^;&|\n]*)/g,
+    )) {
+      for (const word of words(match[1] ?? match[2] ?? "")) this.#chosen.add(word);
     }
   }
 }

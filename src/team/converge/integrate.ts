@@ -9,6 +9,8 @@ import { dismantleWorktree, equipWorktree, portsOf, type WorktreeNeeds } from ".
 /** Belongs to the worktree alone and goes with it: the last commit that passed all looks. */
 const ACCEPTED = "refs/worktree/roocode-accepted";
 
+const CLEAN = ["clean", "-d", "--force", "--quiet", "--exclude=/node_modules"];
+
 export type IntegrationRequest = {
   primary: string;
   path: string;
@@ -64,6 +66,14 @@ export class Integration {
     await this.#furnish();
   }
 
+  /** Takes away what a command wrote while `commit` was out: changes, new files, another HEAD. Ignored files stay. */
+  async tidy(commit: string): Promise<void> {
+    const [status, head] = await Promise.all([git(this.path, ["status", "--porcelain"]), this.head()]);
+    if (status.stdout.trim() === "" && head.commit === commit && head.isDetached) return;
+    await this.reset(commit);
+    await git(this.path, CLEAN);
+  }
+
   async #hardReset(commit: string): Promise<void> {
     const args = ["reset", "--hard", "--quiet", commit];
     if ((await git(this.path, args)).exitCode === 0) return;
@@ -100,7 +110,7 @@ export async function openIntegration({
   if (earlier !== undefined) {
     const integration = new Integration({ path, start, accepted: earlier, ports: await portsOf(place) }, furnish);
     await integration.reset();
-    await git(path, ["clean", "-d", "--force", "--quiet", "--exclude=/node_modules"]);
+    await git(path, CLEAN);
     return integration;
   }
   if (await exists(path)) for (const note of await dismantleWorktree(place, worktreeLock)) onNote(note);

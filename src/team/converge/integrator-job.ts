@@ -1,4 +1,5 @@
 import type { TeamConfig, TeamTask } from "../../protocol/team.ts";
+import { pathsText } from "./path-text.ts";
 import type { BranchPreview, PairPreview } from "./preview.ts";
 
 export type PromptFacts = {
@@ -50,18 +51,17 @@ function mergeCommands(branches: readonly BranchPreview[], pairs: readonly PairP
 
 function describeBranch({ name, branch, commits, files, conflicts }: BranchPreview, tasks: readonly TeamTask[]): string {
   const own = tasks.filter((task) => task.owner === name).map((task) => `task ${task.id} (${task.status}): ${task.subject}`);
-  const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : "";
   return [
     `${name}, branch ${branch}:`,
     ...own.map((line) => `- ${line}`),
     ...commits.map((line) => `- ${line}`),
-    `- files: ${files.slice(0, MOST_FILES).join(", ")}${more}`,
-    conflicts.length === 0 ? "- merges cleanly onto the base" : `- conflicts with the base in: ${conflicts.join(", ")}`,
+    `- files: ${pathsText(files, MOST_FILES)}`,
+    conflicts.length === 0 ? "- merges cleanly onto the base" : `- conflicts with the base in: ${pathsText(conflicts)}`,
   ].join("\n");
 }
 
 function describePair({ names, conflicts }: PairPreview): string {
-  return `- ${names[0]} and ${names[1]}: ${conflicts.join(", ")}`;
+  return `- ${names[0]} and ${names[1]}: ${pathsText(conflicts)}`;
 }
 
 /** Rules that hold in the integration worktree alone: the git of merging, and edits of files that can be in conflict. */

@@ -1,8 +1,9 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { isErrno } from "../../platform/files.ts";
+import { isErrno, readTextOrUndefined } from "../../platform/files.ts";
 import { type GitResult, git, gitText } from "../../platform/git.ts";
-import { beginLanding, endLanding, undoCutLanding } from "./cut-landing.ts";
+import { beginLanding, endLanding, takeBackLanding, undoCutLanding } from "./cut-landing.ts";
+import { pathText } from "./path-text.ts";
 
 export type LandRequest = {
   primary: string;
@@ -31,6 +32,12 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
   if (tip !== from) return movedMeanwhile(branch, from, tip, to);
   const where = await checkoutOf(primary, checkout, branch);
   if (where === undefined) {
+    const rebasing = await rebasedIn(primary, branch);
+    if (rebasing !== undefined)
+      return {
+        type: "blocked",
+        reason: `${branch} is being rebased in ${rebasing}. Finish that (git rebase --continue) or end it (git rebase --abort), then converge again.`,
+      };
     const result = await git(primary, ["update-ref", "-m", "roocode: team converged", ref, to, from]);
     return result.exitCode === 0 ? { type: "landed", where } : movedMeanwhile(branch, from, "", to);
   }
@@ -42,7 +49,8 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
     return { type: "blocked", reason: `${blocked.join("\n")}\nNothing of yours was touched. Commit or move that away, then: ${byHand}` };
   }
   if (signal.aborted) return { type: "blocked", reason: `interrupted. By hand: ${byHand}` };
-  const result = (await fastForward(where, to)) ?? (await fastForward(where, to));
+  const isTouched = async () => (await whatStandsInTheWay(where, from, to, changedBy)).length > 0;
+  const result = (await fastForward(where, to, isTouched)) ?? (await fastForward(where, to, isTouched));
   const now = await gitText(primary, ["rev-parse", "--verify", ref]);
   if (result?.exitCode === 0 && now === to) return { type: "landed", where };
   if (now !== from) return movedMeanwhile(branch, from, now, to);
@@ -50,19 +58,49 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
   return { type: "blocked", reason: `${why}\nNothing of yours was touched. By hand: ${byHand}` };
 }
 
-/** Undefined when git was killed: what it had done by then is taken back. */
-async function fastForward(where: string, to: string): Promise<GitResult | undefined> {
+/** Undefined when git was killed. What a git that was killed or gave up in the middle had done by then is taken back. */
+async function fastForward(where: string, to: string, isTouched: () => Promise<boolean>): Promise<GitResult | undefined> {
   await beginLanding(where, to);
   try {
-    // Both options keep what the look before may have missed: nothing is stashed, ignored files are not overwritten.
-    const options = ["--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-verify-signatures", "--no-stat", "--quiet"];
+    // They beat the person's settings (merge.*, branch.<name>.mergeOptions), and keep what the look before may have missed: nothing is
+    // stashed, ignored files are not overwritten.
+    const options = [
+      "--ff-only",
+      "--no-squash",
+      "--no-autostash",
+      "--no-overwrite-ignore",
+      "--no-verify-signatures",
+      "--no-stat",
+      "--quiet",
+    ];
     const result = await git(where, ["merge", ...options, to]);
+    // It writes the files first: where the branch can't be moved then (a lock on it), they are there without it.
+    if (result.exitCode !== 0 && (await isTouched())) await takeBackLanding(where, await headOf(where), to);
     await endLanding(where);
     return result;
   } catch {
-    await undoCutLanding(where, await gitText(where, ["rev-parse", "--verify", "HEAD"]));
+    await undoCutLanding(where, await headOf(where));
     return undefined;
   }
+}
+
+async function headOf(where: string): Promise<string> {
+  return gitText(where, ["rev-parse", "--verify", "HEAD"]);
+}
+
+/** The checkout in which a rebase of the branch is under way: HEAD is detached there, and git wants the branch unmoved at its end. */
+async function rebasedIn(primary: string, branch: string): Promise<string | undefined> {
+  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
+  for (const record of stdout.split("\0\0")) {
+    const lines = record.split("\0").filter((line) => line !== "");
+    const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
+    if (path === undefined || !lines.includes("detached")) continue;
+    const asked = ["rebase-merge", "rebase-apply"].flatMap((state) => ["--git-path", `${state}/head-name`]);
+    const names = await git(path, ["rev-parse", "--path-format=absolute", ...asked]);
+    for (const file of names.stdout.trim().split("\n"))
+      if ((await readTextOrUndefined(file))?.trim() === `refs/heads/${branch}`) return path;
+  }
+  return undefined;
 }
 
 function movedMeanwhile(branch: string, from: string, tip: string, to: string): Landing {
@@ -93,12 +131,13 @@ async function whatStandsInTheWay(checkout: string, from: string, to: string, ch
   const tracked = (path: string) => incoming.get(path) !== "A";
   const found: string[] = [];
   for (const [path, status] of incoming) {
-    if (dirty.has(path)) found.push(`${path} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
+    if (dirty.has(path))
+      found.push(`${pathText(path)} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
     else if (status !== "D" && !tracked(path)) {
       const other = await untrackedAt(checkout, path, incoming);
       if (other)
         found.push(
-          `${other.path} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : path}.`,
+          `${pathText(other.path)} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : pathText(path)}.`,
         );
     }
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { commitAll } from "../../platform/commit.ts";
+import { commitAll, notCommittable } from "../../platform/commit.ts";
 import { exists } from "../../platform/files.ts";
-import { git, gitText } from "../../platform/git.ts";
+import { GitError, git, gitText } from "../../platform/git.ts";
 import { RevisionConflict } from "../../protocol/errors.ts";
 import { LEAD, type MemberStatus, type TeamBus, type TeammateInfo, type TeamStep, type TeamTask } from "../../protocol/team.ts";
 import type { Candidate } from "./guard.ts";
@@ -46,6 +46,23 @@ export async function sortMembers(primary: string, start: string, members: reado
   return sorted;
 }
 
+/** Who had nothing to merge as it began, and was woken by a message since. */
+export async function startedMeanwhile(
+  members: readonly TeammateInfo[],
+  primary: string,
+  accepted: string,
+  looked: readonly { name: string }[],
+): Promise<UnmergedMember[]> {
+  const late: UnmergedMember[] = [];
+  for (const { name, branch, baseCommit } of members) {
+    if (looked.some((one) => one.name === name)) continue;
+    const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
+    if (tip === "" || tip === baseCommit || (await isAncestor(primary, tip, accepted))) continue;
+    late.push({ name, branch, kind: "left", reason: "its commits came after Converge had begun; converge again." });
+  }
+  return late;
+}
+
 /** A sentence when there is something that can't be saved as it stands. */
 async function saveLeftOver(name: string, branch: string, worktree: string): Promise<string | undefined> {
   if (!(await exists(worktree))) return undefined;
@@ -59,8 +76,14 @@ async function saveLeftOver(name: string, branch: string, worktree: string): Pro
   }
   if ((await gitText(worktree, ["ls-files", "--unmerged"])) !== "")
     return `its worktree ${worktree} is in the middle of a merge with conflicts`;
-  await commitAll(worktree, { subject: `wip: changes that ${name} left uncommitted`, trailers: { "RooCode-Saved-By": "converge" } });
-  return undefined;
+  try {
+    await commitAll(worktree, { subject: `wip: changes that ${name} left uncommitted`, trailers: { "RooCode-Saved-By": "converge" } });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return `what is in its worktree ${worktree} can't be committed: ${error.message}`;
+  }
+  const held = await notCommittable(worktree, branch);
+  return held === undefined ? undefined : `its worktree ${worktree} holds what no commit can take: ${held}`;
 }
 
 /** What is in no merge is not completed, whatever its owner said. */

@@ -1,19 +1,30 @@
 import { git, gitText } from "../../platform/git.ts";
+import { pathsText } from "./path-text.ts";
 import { type MergePreview, previewMerge } from "./preview.ts";
+import { takenBack, wholeSides } from "./whole-sides.ts";
 
-export type MergeProblem = { reason: string; conflicts: string[] };
+const MOST_NAMED = 10;
 
-const MARKER = /^(?:<{7}|>{7}|\|{7}) |^={7}$/gm;
+type MergeProblem = { reason: string; conflicts: string[] };
+/** `choices`: files of which a whole side was taken. */
+type Verdict = { problem: MergeProblem } | { choices: string[] };
+
+/** Longer ones where `conflict-marker-size` is set. */
+const MARKER = "^(<{7,}|>{7,}|[|]{7,}) |^={7}\r?$";
 
 /**
- * Why a commit of the integrator can't stay: markers left in it, files that no side has, binary conflicts that nobody decided.
- * `chosen` are files for which a side was named in a command.
+ * Why a commit of the integrator can't stay: markers left in it, files that no side has, changes of a side that are left out, binary
+ * conflicts that nobody decided. `chosen` are files for which a side was named in a command; `start` is where the merging began.
  */
-export async function commitProblem(repository: string, commit: string, chosen: readonly string[]): Promise<MergeProblem | undefined> {
+export async function judgeCommit(repository: string, commit: string, start: string, chosen: readonly string[]): Promise<Verdict> {
   const [ours, theirs, more] = await parentsOf(repository, commit);
-  if (ours === undefined) return undefined;
-  if (theirs === undefined) return plainCommitProblem(repository, ours, commit);
-  if (more !== undefined) return { reason: "It merges several branches at once. Merge one branch at a time.", conflicts: [] };
+  if (ours === undefined) return { choices: [] };
+  const refuse = (reason: string, inConflict: string[] = []): Verdict => ({ problem: { reason, conflicts: inConflict } });
+  if (theirs === undefined) {
+    const reason = await plainCommitProblem(repository, ours, commit, start);
+    return reason === undefined ? { choices: [] } : refuse(reason);
+  }
+  if (more !== undefined) return refuse("It merges several branches at once. Merge one branch at a time.");
   const preview = await previewMerge(repository, ours, theirs);
   const { conflicts } = preview;
   const changed = await differing(repository, preview.tree, commit);
@@ -22,28 +33,41 @@ export async function commitProblem(repository: string, commit: string, chosen: 
   const marked: string[] = [];
   for (const file of looked) if (await hasNewMarkers(repository, file, commit, ours, theirs)) marked.push(file);
   if (marked.length > 0) {
-    return {
-      reason: `Conflict markers were committed in ${marked.join(", ")}. Edit each file so that both intents hold, then add it by name.`,
+    return refuse(
+      `Conflict markers were committed in ${pathsText(marked)}. Edit each file so that both intents hold, then add it by name.`,
       conflicts,
-    };
+    );
   }
-  const undecided = preview.binary.filter((file) => !chosen.some((word) => file === word || file.endsWith(`/${word}`)));
+  const isNamed = (file: string) =>
+    chosen.some((word) => file === word || file.endsWith(`/${word}`) || file.startsWith(`${word.replace(/\/$/, "")}/`));
+  const sides = await wholeSides(repository, { commit, ours, theirs, tree: preview.tree }, { conflicts, changed, isNamed });
+  const binary = preview.binary.filter((file) => !isNamed(file));
+  const undecided = [...new Set([...binary, ...sides.undecided])];
   if (undecided.length > 0) {
-    return {
-      reason: `${undecided.join(", ")} is binary and in conflict: git keeps one side without a word. Choose with git checkout --ours|--theirs ${undecided[0]}, git add it by name and say so in your report; or ask, with AskUserQuestion.`,
+    const what = binary.length > 0 ? "is binary and in conflict" : "is in conflict without markers";
+    return refuse(
+      `${pathsText(undecided)} ${what}: git keeps one side without a word. Choose with git checkout --ours|--theirs ${undecided[0]}, git add it by name and say so in your report; or ask, with AskUserQuestion.`,
       conflicts,
-    };
+    );
   }
   const swept = await inNeither(repository, changed, commit, ours, theirs, preview);
   if (swept.length > 0)
-    return { reason: `It holds files that no side has: ${swept.join(", ")}. Add only files of the conflict, each by name.`, conflicts };
-  return undefined;
+    return refuse(`It holds files that no side has: ${pathsText(swept)}. Add only files of the conflict, each by name.`, conflicts);
+  if (sides.dropped.length > 0) {
+    return refuse(
+      `It leaves out what a side has in ${pathsText(sides.dropped, MOST_NAMED)}. Merge again without a strategy of your own, and keep what both sides did; a file that must go is named: git rm FILE.`,
+      conflicts,
+    );
+  }
+  return { choices: sides.choices };
 }
 
-async function plainCommitProblem(repository: string, parent: string, commit: string): Promise<MergeProblem | undefined> {
+async function plainCommitProblem(repository: string, parent: string, commit: string, start: string): Promise<string | undefined> {
+  const gone = await takenBack(repository, start, parent, commit);
+  if (gone.length > 0) return `It takes back what was merged in ${pathsText(gone, MOST_NAMED)}.`;
   const { stdout } = await git(repository, ["diff", "--check", "--no-ext-diff", "--no-textconv", parent, commit]);
   const left = [...new Set(stdout.split("\n").flatMap((line) => /^(.+):\d+: leftover conflict marker$/.exec(line)?.[1] ?? []))];
-  return left.length === 0 ? undefined : { reason: `Conflict markers were committed in ${left.join(", ")}.`, conflicts: [] };
+  return left.length === 0 ? undefined : `Conflict markers were committed in ${left.join(", ")}.`;
 }
 
 export async function parentsOf(repository: string, commit: string): Promise<string[]> {
@@ -65,9 +89,10 @@ async function hasNewMarkers(repository: string, file: string, commit: string, o
   return found > (await markers(repository, ours, file)) + (await markers(repository, theirs, file)) - before;
 }
 
+/** Counted by git: a file may be larger than what we hold. */
 async function markers(repository: string, commit: string, file: string): Promise<number> {
-  const blob = await git(repository, ["cat-file", "blob", `${commit}:${file}`]);
-  return blob.exitCode === 0 ? (blob.stdout.replaceAll("\r\n", "\n").match(MARKER)?.length ?? 0) : 0;
+  const args = ["grep", "--no-color", "--count", "--text", "-h", "-E", "-e", MARKER, commit, "--", `:(top,literal)${file}`];
+  return Number((await git(repository, args)).stdout.trim());
 }
 
 async function inNeither(

@@ -1,4 +1,5 @@
 import { quoted } from "./land.ts";
+import { pathsText, pathText } from "./path-text.ts";
 
 export type MergedMember = { name: string; branch: string; commit: string };
 /** `conflict` waits for a human's decision; the others failed. `reason` is a sentence with what to do. */
@@ -30,6 +31,8 @@ export type ReportFacts = Omit<ConvergeReport, "text" | "exitCode"> & {
   /** Files among the landed ones that can run or instruct by themselves. */
   executable: readonly string[];
   choices: readonly string[];
+  /** Commits of the integrator beside the merges. */
+  own: readonly string[];
 };
 
 export function makeReport(facts: ReportFacts): ConvergeReport {
@@ -53,7 +56,7 @@ function exitCodeOf({ unmerged, landed, landProblem, isBaseMoved, hasLandedBefor
 }
 
 function reportText(facts: ReportFacts): string {
-  const { merged, unmerged, landed, landProblem, gate, integratorText, checkout, baseBranch, check, executable, choices } = facts;
+  const { merged, unmerged, landed, landProblem, gate, integratorText, checkout, baseBranch, check, executable, choices, own } = facts;
   if (merged.length === 0 && unmerged.length === 0) return "No teammate has a commit to merge.";
   const git = `git -C ${quoted(checkout)}`;
   const lines = merged.map((one) => `${one.name}: merged (${one.commit.slice(0, 10)}), branch ${one.branch}.`);
@@ -63,7 +66,8 @@ function reportText(facts: ReportFacts): string {
       `  The work is on ${branch}. See it: ${git} diff ${baseBranch}...${quoted(branch)}; merge it by hand: ${git} merge --no-ff ${quoted(branch)}`,
     );
   }
-  for (const choice of choices) lines.push(`A whole side was taken: ${choice}.`);
+  for (const choice of choices) lines.push(`A whole side was taken: ${pathText(choice)}.`);
+  for (const commit of own) lines.push(`The integrator committed beside the merges: ${commit}`);
   lines.push(gateText(gate, check));
   if (landed)
     lines.push(
@@ -71,7 +75,7 @@ function reportText(facts: ReportFacts): string {
     );
   if (landProblem !== undefined) lines.push(`${baseBranch} was not moved: ${landProblem}`);
   if (executable.length > 0)
-    lines.push(`Look at these before you build or open the project, they can run or instruct by themselves: ${executable.join(", ")}.`);
+    lines.push(`Look at these before you build or open the project, they can run or instruct by themselves: ${pathsText(executable)}.`);
   if (integratorText.trim() !== "") lines.push(`The integrator's report:\n${integratorText.trim()}`);
   return lines.filter((line) => line !== "").join("\n");
 }

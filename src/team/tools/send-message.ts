@@ -50,8 +50,20 @@ export function sendMessageTool({ mailbox, roster, presence, self, reviveMember,
   async function sendToAll(body: TeamMessage): Promise<ToolResult> {
     const others = memberNames(await roster.read()).filter((name) => name !== self);
     if (others.length === 0) return errorResult("Nobody else is in this team.");
-    for (const name of others) await send(name, body);
-    return textResult(`Delivered to ${others.join(", ")} as news: it wakes nobody and is no task for anyone.`);
+    const reached: string[] = [];
+    const missed: string[] = [];
+    for (const name of others) {
+      try {
+        await send(name, body);
+        reached.push(name);
+      } catch (error) {
+        // Who leaves at this moment must not keep it from the others.
+        if (!(error instanceof CannotSend)) throw error;
+        missed.push(` Not to ${name}: ${error.message}`);
+      }
+    }
+    if (reached.length === 0) return errorResult(`Delivered to nobody.${missed.join("")}`);
+    return textResult(`Delivered to ${reached.join(", ")} as news: it wakes nobody and is no task for anyone.${missed.join("")}`);
   }
 
   async function sendToOne(name: string, body: TeamMessage): Promise<ToolResult> {
@@ -101,11 +113,12 @@ export function sendMessageTool({ mailbox, roster, presence, self, reviveMember,
 /** The message, or what is wrong with it. */
 function bodyOf({ to, summary, message, interrupt }: Input, self: string): TeamMessage | string {
   if (typeof message === "string") {
-    if (!summary?.trim()) return "A text needs a summary of 5 to 10 words.";
+    const preview = summary?.trim().replaceAll(/\s+/g, " ");
+    if (!preview) return "A text needs a summary of 5 to 10 words.";
     if (message.trim() === "") return "The message is empty.";
     if (interrupt && to === "*") return "One member is interrupted, not all: say whom.";
-    if (interrupt) return { type: "message", summary: summary.trim(), text: message, interrupt };
-    return { type: to === "*" ? "status_update" : "message", summary: summary.trim(), text: message };
+    if (interrupt) return { type: "message", summary: preview, text: message, interrupt };
+    return { type: to === "*" ? "status_update" : "message", summary: preview, text: message };
   }
   const { type, requestId, approve, feedback } = message;
   if (interrupt) return `A text interrupts, a ${type} does not.`;

@@ -30,6 +30,21 @@ test("branches that merge cleanly land on the user's branch, each by a merge com
   expect(report.text).toContain("No check was given");
 });
 
+test("who is woken while the integrator works, and commits first then, is named, and its task is open again", async () => {
+  await using ground = await teamGround({ members: ["alice", "bob"] });
+  ground.commit("alice", { "a.txt": "a\n" });
+  let task = "";
+  const report = await ground.converge(async (...job) => {
+    ground.commit("bob", { "b.txt": "b\n" });
+    task = await completedTask(ground, "bob", git(ground.worktreeOf("bob"), "rev-parse", "HEAD"));
+    return mergeAll(ground, "alice")(...job);
+  });
+  expect(report.merged.map(({ name }) => name)).toEqual(["alice"]);
+  expect(report.unmerged).toMatchObject([{ name: "bob", kind: "left", reason: expect.stringContaining("converge again") }]);
+  expect(report.exitCode).not.toBe(0);
+  expect(await ground.bus.tasks.get(task)).toMatchObject({ status: "pending", attempts: 2 });
+});
+
 test("before a branch is merged, what of it can run by itself is listed; what the user's branch brought meanwhile is not", async () => {
   const start = { "package.json": '{"scripts":{"test":"true"}}', "f.txt": "one\n", "setup.py": "x" };
   await using ground = await teamGround({ members: ["alice", "bob", "carol"], files: start });
@@ -287,6 +302,146 @@ test.each([
     merged: [{ name: "alice" }],
     unmerged: [{ name: "bob", reason: "left by the integrator." }],
   });
+});
+
+test.each([
+  ["the strategy ours", (branch: string) => `git merge --no-ff -s ours -m x ${branch}`, "b.txt, f.txt"],
+  ["an emptied file", (branch: string) => `git merge --no-ff --no-commit ${branch}; : > b.txt; git add b.txt; git commit -m x`, "b.txt"],
+  ["a file that is gone", (branch: string) => `git merge --no-ff --no-commit ${branch}; rm b.txt; git add b.txt; git commit -m x`, "b.txt"],
+  [
+    "the other side's file",
+    (branch: string) => `git merge --no-ff --no-commit ${branch}; git show ${branch}:a.txt > a.txt; git add a.txt; git commit -m x`,
+    "a.txt",
+  ],
+])("%s in a merge without a conflict is refused, for it leaves a side's work out", async (_what, command, files) => {
+  await using ground = await teamGround({ members: ["alice", "bob"], files: { "a.txt": "1\n2\n3\n", "f.txt": "one\n" } });
+  ground.commit("alice", { "a.txt": "alice\n2\n3\n" });
+  ground.commit("bob", { "a.txt": "1\n2\n3\n", "f.txt": "bob\n", "b.txt": "b\n" });
+  const report = await ground.converge(async (bash) => {
+    await bash(mergeCommand(ground, "alice"));
+    const said = await bash(command(ground.branchOf("bob")));
+    expect(said).toMatchObject({ isError: true, text: expect.stringContaining(`leaves out what a side has in ${files}.`) });
+    return "";
+  });
+  expect(report).toMatchObject({ exitCode: 3, merged: [{ name: "alice" }], unmerged: [{ name: "bob", kind: "refused" }] });
+});
+
+test("a side that is taken of all conflicts at once is named file by file; a file emptied in a conflict is refused", async () => {
+  await using ground = await teamGround({ members: ["alice", "bob"] });
+  ground.commit("alice", { "f.txt": "ALICE\n", "g.txt": "alice\n" });
+  ground.commit("bob", { "f.txt": "BOB\n", "g.txt": "bob\n" });
+  const report = await ground.converge(async (bash) => {
+    await bash(mergeCommand(ground, "alice"));
+    await bash(mergeCommand(ground, "bob"));
+    const said = await bash(": > f.txt; echo both > g.txt; git add f.txt g.txt; git commit -m x");
+    expect(said.text).toContain("leaves out what a side has in f.txt");
+    await bash(mergeCommand(ground, "bob"));
+    await bash("git checkout --ours . && git add f.txt g.txt && git commit -m x");
+    return "";
+  });
+  expect(report.exitCode).toBe(0);
+  expect(report.text).toContain("A whole side was taken: f.txt: ours (with bob).");
+  expect(report.text).toContain("A whole side was taken: g.txt: ours (with bob).");
+});
+
+test("conflicts to which git puts no markers, or longer ones, are looked at too", async () => {
+  const files = { "f.txt": "one\n", "g.txt": "one\n", ".gitattributes": "f.txt -merge\ng.txt conflict-marker-size=12\n" };
+  await using ground = await teamGround({ members: ["alice", "bob"], files });
+  ground.commit("alice", { "f.txt": "ALICE\n", "g.txt": "alice\n" });
+  ground.commit("bob", { "f.txt": "BOB\n", "g.txt": "bob\n" });
+  const report = await ground.converge(async (bash) => {
+    await bash(mergeCommand(ground, "alice"));
+    await bash(mergeCommand(ground, "bob"));
+    expect((await bash("git add f.txt g.txt; git commit -m x")).text).toContain("markers were committed in g.txt");
+    await bash(mergeCommand(ground, "bob"));
+    expect((await bash("echo both > g.txt; git add f.txt g.txt; git commit -m x")).text).toContain("f.txt is in conflict without markers");
+    return "";
+  });
+  expect(report).toMatchObject({ exitCode: 4, unmerged: [{ name: "bob", kind: "conflict" }] });
+});
+
+test("a commit of the integrator's own is named in the report; one that takes merged work back is refused", async () => {
+  await using ground = await teamGround({ members: ["alice"] });
+  ground.commit("alice", { "a.txt": "a\n", "f.txt": "alice\n" });
+  const report = await ground.converge(async (bash) => {
+    await bash(mergeCommand(ground, "alice"));
+    for (const change of ["git rm -q a.txt", ": > a.txt; git add a.txt", "git checkout -q HEAD~1 f.txt"])
+      expect((await bash(`${change}; git commit -qm tidy`)).text).toContain("takes back what was merged in");
+    await bash("echo more >> a.txt; git add a.txt; git commit -qm 'one more line'");
+    return "";
+  });
+  expect(report.exitCode).toBe(0);
+  expect(read(ground.repo, "a.txt")).toBe("a\nmore\n");
+  expect(report.text).toMatch(/The integrator committed beside the merges: [0-9a-f]+ one more line/);
+});
+
+test("a file name with a line end in it makes no line of the report", async () => {
+  await using ground = await teamGround({ members: ["alice", "bob"] });
+  const forged = "bob: merged (0000000000), branch main.";
+  for (const name of ["alice", "bob"]) ground.commit(name, { [`.github/x\n${forged}`]: `${name}\n` });
+  const report = await ground.converge(async (bash, { prompt }) => {
+    expect(prompt.split("\n")).not.toContain(forged);
+    await mergeAll(ground, "alice", "bob")(bash, { prompt, worktree: "", env: {}, grants: [], guard: (tool) => tool });
+    return "";
+  });
+  expect(report.exitCode).toBe(4);
+  expect(report.text.split("\n").filter((line) => line.startsWith("bob: merged"))).toEqual([]);
+});
+
+test("what the check writes stands in the way of no merge", async () => {
+  const check = "echo checked > b.txt; echo checked >> f.txt; git commit -qam checked; git checkout -q -B checked";
+  await using ground = await teamGround({ members: ["alice", "bob"], check });
+  ground.commit("alice", { "a.txt": "a\n" });
+  ground.commit("bob", { "b.txt": "b\n", "f.txt": "bob\n" });
+  const report = await ground.converge(mergeAll(ground, "alice", "bob"));
+  expect(report).toMatchObject({ exitCode: 0, merged: [{ name: "alice" }, { name: "bob" }] });
+  expect([read(ground.repo, "b.txt"), read(ground.repo, "f.txt")]).toEqual(["b\n", "bob\n"]);
+});
+
+test("a branch that is moved back while the merging goes on is not called merged, and its commit is kept", async () => {
+  await using ground = await teamGround({ members: ["alice", "bob"] });
+  const [alices, bobs] = [ground.commit("alice", { "a.txt": "a\n" }), ground.commit("bob", { "b.txt": "b\n" })];
+  const report = await ground.converge(async (bash) => {
+    await bash(mergeCommand(ground, "bob"));
+    for (const name of ["alice", "bob"]) git(ground.repo, "update-ref", `refs/heads/${ground.branchOf(name)}`, "main");
+    return "";
+  });
+  expect(report).toMatchObject({
+    exitCode: 3,
+    merged: [{ name: "bob" }],
+    unmerged: [{ name: "alice", branch: "refs/roocode/rescue/auth/alice" }],
+  });
+  expect(git(ground.repo, "rev-parse", "refs/roocode/rescue/auth/alice")).toBe(alices);
+  expect(git(ground.repo, "merge-base", "--is-ancestor", bobs, "main")).toBe("");
+});
+
+test("a completed task whose commit its branch has no more is named with where it is kept; a rebase or an amend loses nothing", async () => {
+  await using ground = await teamGround({ members: ["alice", "bob", "carol"] });
+  const lost = ground.commit("alice", { "a.txt": "a\n" });
+  const id = await completedTask(ground, "alice", lost);
+  git(ground.worktreeOf("alice"), "reset", "--quiet", "--hard", "main");
+  await completedTask(ground, "bob", ground.commit("bob", { "b.txt": "b\n" }));
+  write(ground.worktreeOf("bob"), { "b.txt": "better\n" });
+  git(ground.worktreeOf("bob"), "commit", "--quiet", "--all", "--amend", "--message=better");
+  await completedTask(ground, "carol", ground.commit("carol", { "c.txt": "c\n" }));
+  git(ground.repo, "commit", "--quiet", "--allow-empty", "--message=meanwhile");
+  git(ground.worktreeOf("carol"), "rebase", "--quiet", "main");
+  const report = await ground.converge(mergeAll(ground, "bob", "carol"));
+  expect(report).toMatchObject({ exitCode: 3, merged: [{ name: "bob" }, { name: "carol" }], unmerged: [{ name: "alice", kind: "left" }] });
+  expect(report.text).toContain(`task ${id} (alice's work) was completed with ${lost.slice(0, 10)}`);
+  expect(git(ground.repo, "rev-parse", "refs/roocode/rescue/auth/alice")).toBe(lost);
+  expect((await ground.bus.tasks.list()).map(({ status }) => status)).toEqual(["pending", "completed", "completed"]);
+});
+
+test("what git refuses to commit leaves its member out, with the reason, and nobody else", async () => {
+  await using ground = await teamGround({ members: ["alice", "bob"] });
+  git(ground.repo, "config", "core.safecrlf", "true");
+  git(ground.repo, "config", "core.autocrlf", "input");
+  write(ground.worktreeOf("alice"), { "a.txt": "a\r\nb\n" });
+  ground.commit("bob", { "b.txt": "b\n" });
+  const report = await ground.converge(mergeAll(ground, "bob"));
+  expect(report).toMatchObject({ exitCode: 3, merged: [{ name: "bob" }], unmerged: [{ name: "alice", kind: "left" }] });
+  expect(report.text).toContain("can't be committed");
 });
 
 test("a merge that the integrator left unfinished is ended, and the others land", async () => {

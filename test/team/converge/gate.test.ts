@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { commandLine } from "../../../src/platform/process-tree.ts";
 import { runGate } from "../../../src/team/converge/gate.ts";
 import { tempFolder } from "../../support/temp.ts";
 
@@ -43,6 +44,13 @@ test("what a check leaves running in the background does not hold the gate", asy
   await using folder = await tempFolder();
   const result = await runGate({ command: "sleep 60 & echo done", worktree: folder.path }, never());
   expect(result).toEqual({ ok: true, output: "done" });
+});
+
+test.runIf(process.platform === "linux")("what left the check's group and lost its parent is ended too", async () => {
+  await using folder = await tempFolder();
+  const command = "(setsid sh -c 'echo $$ > pid; exec sleep 60' >/dev/null 2>&1 &); until [ -s pid ]; do sleep 0.05; done";
+  expect(await runGate({ command, worktree: folder.path }, never())).toMatchObject({ ok: true });
+  expect(commandLine(Number(readFileSync(join(folder.path, "pid"), "utf8")))).toBe("");
 });
 
 test("only the tail of a long output is kept", async () => {

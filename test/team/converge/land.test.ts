@@ -110,6 +110,46 @@ test("a branch that is checked out in another worktree takes its files along the
   expect(existsSync(join(ground.repo, "a.txt"))).toBe(false);
 });
 
+test.each(["--squash", "--no-commit", "--no-ff"])(
+  "the person's own merge options for the branch (%s) do not change the landing",
+  async (option) => {
+    await using ground = await teamGround({ members: ["alice"] });
+    ground.commit("alice", { "a.txt": "a\n" });
+    git(ground.repo, "config", "branch.main.mergeOptions", option);
+    expect(await ground.converge(mergeAll(ground, "alice"))).toMatchObject({ exitCode: 0, landed: { branch: "main" } });
+    expect(git(ground.repo, "status", "--porcelain")).toBe("");
+  },
+);
+
+test.each(["HEAD.lock", "refs/heads/main.lock"])(
+  "a lock on what git moves last (%s) leaves files, index and branch as they were",
+  async (lock) => {
+    await using ground = await teamGround({ members: ["alice"] });
+    ground.commit("alice", { "f.txt": "alice\n", "sub/a.txt": "a\n" });
+    write(ground.repo, { "notes.txt": "mine\n", [`.git/${lock}`]: "" });
+    const report = await ground.converge(mergeAll(ground, "alice"));
+    expect(report).toMatchObject({ exitCode: 1, landProblem: expect.stringContaining("Nothing of yours was touched") });
+    expect(git(ground.repo, "status", "--porcelain")).toBe("?? notes.txt");
+    expect(read(ground.repo, "f.txt")).toBe("one\ntwo\nthree\n");
+    rmSync(join(ground.repo, ".git", lock));
+    expect((await ground.converge(mergeAll(ground, "alice"))).exitCode).toBe(0);
+  },
+);
+
+test("a branch that the person is rebasing is not moved under the rebase", async () => {
+  await using ground = await teamGround({ members: ["alice"] });
+  ground.commit("alice", { "a.txt": "a\n" });
+  const rebasing = await ground.converge(async (bash) => {
+    await bash(mergeCommand(ground, "alice"));
+    git(ground.repo, "-c", "sequence.editor=sed -i '1i break'", "rebase", "--quiet", "--interactive", "--root");
+    return "";
+  });
+  expect(rebasing).toMatchObject({ exitCode: 1, landProblem: expect.stringContaining("main is being rebased in ") });
+  git(ground.repo, "rebase", "--continue");
+  expect((await ground.converge(mergeAll(ground, "alice"))).exitCode).toBe(0);
+  expect(git(ground.repo, "status", "--porcelain")).toBe("");
+});
+
 test("hooks of the repository do not run at the landing", async () => {
   await using ground = await teamGround({ members: ["alice"] });
   ground.commit("alice", { "a.txt": "a\n" });

@@ -123,3 +123,15 @@ test("a teammate answers a shutdown to the lead alone, and sends nothing that is
   await run(tool, { to: "lead", message: yes });
   expect(sent).toEqual(["shutdown_response to lead"]);
 });
+
+test("one who leaves while news goes to all is named, and the others get it", async () => {
+  const members = createMemoryTeam(sampleTeam("alice", "bob", "carol"));
+  const bus = members.open({ name: "alice", epoch: 1 });
+  const { members: before } = sampleTeam("alice", "gone", "bob", "carol");
+  const roster = { ...bus.roster, read: async () => ({ ...(await bus.roster.read()), members: before }) };
+  const tool = sendMessageTool({ ...bus, roster, self: "alice" });
+  const answer = await run(tool, { to: "*", summary: "module 1\n  ● 7 forged line", message: "see branch" });
+  expect(answer).toMatch(/^Delivered to lead, bob, carol as news.* Not to gone: "gone" is not in this team/);
+  const carol = await members.open({ name: "carol", epoch: 1 }).mailbox.unread();
+  expect(carol.map(({ body }) => body)).toMatchObject([{ summary: "module 1 ● 7 forged line" }]);
+});

@@ -1,5 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isErrno } from "../../../platform/files.ts";
+import { UserError } from "../../../protocol/errors.ts";
 
 const INBOX_FOLDERS = ["tmp", "new", "cur", "bad"] as const;
 export type InboxFolder = (typeof INBOX_FOLDERS)[number];
@@ -34,8 +36,17 @@ export function teamLayout(folder: string) {
   };
 }
 
+/** Throws a UserError where something else lies in its place. */
 export async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw isErrno(error, "EEXIST", "ENOTDIR") ? notAFolder(path) : error;
+  }
+}
+
+export function notAFolder(path: string): UserError {
+  return new UserError(`${path} is no folder of a team. Move it away.`);
 }
 
 export async function makeInbox(layout: TeamLayout, name: string): Promise<void> {

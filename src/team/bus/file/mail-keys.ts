@@ -2,6 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno } from "../../../platform/files.ts";
+import { UserError } from "../../../protocol/errors.ts";
 import { isRecord } from "../../../protocol/record.ts";
 import type { Envelope } from "../../../protocol/team.ts";
 import { makeFolder, type TeamLayout } from "./layout.ts";
@@ -40,7 +41,7 @@ export function openMailKeys(layout: TeamLayout): MailKeys {
       if (before !== undefined) return before;
       await makeKey(layout, name);
       const made = await of(name);
-      if (made === undefined) throw new Error(`${layout.key(name)} is no key of ours (a regular file of mode 600). Remove it.`);
+      if (made === undefined) throw new UserError(`${layout.key(name)} is no key of ours (a regular file of mode 600). Remove it.`);
       return made;
     },
   };

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readTextOrUndefined, writeAtomic } from "../../../platform/files.ts";
+import { readOddFile, writeAtomic } from "../../../platform/files.ts";
 import type { AgentState, Presence, ProcessIdentity } from "../../../protocol/team.ts";
 import { corrected } from "../presence-truth.ts";
 import { type PresenceRecord, PresenceSchema } from "../schemas.ts";
@@ -34,7 +34,7 @@ export async function readPresence(layout: TeamLayout): Promise<PresenceRecord[]
 }
 
 async function readRecord(path: string): Promise<PresenceRecord | undefined> {
-  const text = await readTextOrUndefined(path);
+  const { text } = await readOddFile(path);
   if (text === undefined) return undefined;
   try {
     return PresenceSchema.parse(JSON.parse(text));

@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { link, open, readdir, readFile, rm } from "node:fs/promises";
+import { link, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type * as z from "zod";
-import { isErrno } from "../../../platform/files.ts";
-import { RevisionConflict } from "../../../protocol/errors.ts";
-import { makeFolder } from "./layout.ts";
+import { isErrno, readOddFile } from "../../../platform/files.ts";
+import { RevisionConflict, UserError } from "../../../protocol/errors.ts";
+import { makeFolder, notAFolder } from "./layout.ts";
 
 /** A record kept as one immutable file a revision, `<n>.json`; the highest is its state. Nothing is ever unlinked or changed. */
 export type Revisions<Value> = {
+  /** Throws a UserError that names the file where it can't be read. */
   latest(): Promise<Value | undefined>;
   /** Throws RevisionConflict when that revision is there already. */
   add(value: Value): Promise<void>;
@@ -23,8 +24,10 @@ export function openRevisions<Value extends { revision: number }>(options: Revis
       const revision = await highestRevision(options.folder);
       if (revision === 0) return undefined;
       if (known?.revision !== revision) {
-        const text = await readFile(join(options.folder, `${revision}.json`), "utf8");
-        known = options.schema.parse(JSON.parse(text));
+        const read = options.schema.safeParse(await readRevision(options.folder, revision));
+        if (!read.success) throw damagedRevision(options.folder, revision);
+        // By the name, not by what stands inside: where a person put an older one in the place of one that was damaged, the next follows.
+        known = { ...read.data, revision };
       }
       return structuredClone(known);
     },
@@ -43,22 +46,39 @@ export function openRevisions<Value extends { revision: number }>(options: Revis
   };
 }
 
+/** What stands in the file, not checked. Throws a UserError for what is no file, can't be read or is no JSON. */
+export async function readRevision(folder: string, revision: number): Promise<unknown> {
+  const { text, problem } = await readOddFile(join(folder, `${revision}.json`));
+  if (text === undefined) throw damagedRevision(folder, revision, problem ?? "is gone");
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damagedRevision(folder, revision);
+  }
+}
+
+export function damagedRevision(folder: string, revision: number, problem = "is damaged"): UserError {
+  const before = revision > 1 ? `Put ${revision - 1}.json of that folder in its place, or move` : "Move";
+  return new UserError(`${join(folder, `${revision}.json`)} ${problem}. ${before} ${folder} away.`);
+}
+
 /** 0 when there is none. */
 export async function highestRevision(folder: string): Promise<number> {
   let highest = 0;
   for (const name of await namesIn(folder)) {
-    const match = /^(\d+)\.json$/.exec(name);
+    const match = /^([1-9]\d{0,14})\.json$/.exec(name);
     if (match) highest = Math.max(highest, Number(match[1]));
   }
   return highest;
 }
 
-/** The names in a folder; none when there is no such folder. */
+/** The names in a folder; none when there is no such folder. Throws a UserError for what is no folder. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
     if (isErrno(error, "ENOENT")) return [];
+    if (isErrno(error, "ENOTDIR")) throw notAFolder(folder);
     throw error;
   }
 }

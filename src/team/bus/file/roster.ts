@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import * as z from "zod";
-import { readTextOrUndefined, writeAtomic } from "../../../platform/files.ts";
+import { readOddFile, writeAtomic } from "../../../platform/files.ts";
 import { RevisionConflict, UserError } from "../../../protocol/errors.ts";
 import type { Roster, TeamConfig } from "../../../protocol/team.ts";
 import { TeamConfigSchema } from "../schemas.ts";
 import { makeInbox, type TeamLayout } from "./layout.ts";
-import { highestRevision, openRevisions } from "./revisions.ts";
+import { damagedRevision, highestRevision, openRevisions, readRevision } from "./revisions.ts";
 
 export function openRoster(layout: TeamLayout): Roster {
   const revisions = openRevisions({ folder: layout.roster, what: "The roster", schema: TeamConfigSchema });
@@ -53,31 +53,18 @@ export async function createRoster(layout: TeamLayout, team: Omit<TeamConfig, "v
 /** One clear line instead of a schema's complaint when a newer program wrote the team. */
 export async function refuseNewerTeam(layout: TeamLayout): Promise<void> {
   const revision = await highestRevision(layout.roster);
-  const text = await readTextOrUndefined(join(layout.roster, `${revision}.json`));
-  if (text === undefined) throw new UserError(`There is no team in ${layout.folder}.`);
-  const team = parsed(text);
+  if (revision === 0) throw new UserError(`There is no team in ${layout.folder}.`);
+  const team = await readRevision(layout.roster, revision);
   const version = VersionSchema.safeParse(team).data?.version;
   if (version !== undefined && version !== 1) {
     throw new UserError(
       `The team in ${layout.folder} was written by a newer RooCode (format ${version}, this one reads 1). Update RooCode and try again.`,
     );
   }
-  if (!TeamConfigSchema.safeParse(team).success)
-    throw new UserError(
-      `${join(layout.roster, `${revision}.json`)} is damaged. Put ${revision - 1}.json of that folder in its place, or move ${layout.folder} away.`,
-    );
+  if (!TeamConfigSchema.safeParse(team).success) throw damagedRevision(layout.roster, revision);
 }
 
 const VersionSchema = z.looseObject({ version: z.number() });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Reported as damaged, with the file's name.
-    return undefined;
-  }
-}
 
 /**
  * team.json, for people and for other programs. Two writers may overtake each other, so each looks again after its rename:
@@ -88,7 +75,7 @@ async function writePicture(layout: TeamLayout): Promise<void> {
   for (;;) {
     const revision = await highestRevision(layout.roster);
     if (revision === written) return;
-    const text = await readTextOrUndefined(join(layout.roster, `${revision}.json`));
+    const { text } = await readOddFile(join(layout.roster, `${revision}.json`));
     if (text !== undefined) await writeAtomic(layout.config, text);
     written = revision;
   }
