@@ -1,7 +1,10 @@
 import { UserError } from "../protocol/errors.ts";
+import type { Surroundings } from "../runtime/surroundings.ts";
+import type { NewTeam } from "../runtime/team-create.ts";
 import { PlainScreen } from "./plain.ts";
-import type { SessionScreen } from "./screen.ts";
+import type { OpenedTeamScreen, SessionScreen } from "./screen.ts";
 import type { SteeringQueue } from "./steering-queue.ts";
+import type { Terminal } from "./terminal.ts";
 
 const WISHES = ["auto", "full", "plain"] as const;
 type Wish = (typeof WISHES)[number];
@@ -11,14 +14,29 @@ type Wish = (typeof WISHES)[number];
  * and a recording are better served with `plain`.
  */
 export async function openScreen(env: NodeJS.ProcessEnv, setting: Wish | undefined, queue: SteeringQueue): Promise<SessionScreen> {
-  const { stdin: input, stdout: output } = process;
-  const terminal = { input, output, isScreen: output.isTTY === true && !env.NO_COLOR };
-  const wish = readWish(env.ROOCODE_SCREEN) ?? setting ?? "auto";
-  const canDraw = input.isTTY === true && output.isTTY === true;
-  if (!canDraw || wish === "plain" || (wish === "auto" && env.TERM === "dumb"))
-    return { screen: new PlainScreen(terminal), attach: () => undefined };
+  const terminal = ownTerminal(env);
+  if (!isFull(env, setting)) return { screen: new PlainScreen(terminal), attach: () => undefined };
   const { openTui } = await import("./tui/open.ts");
   return openTui(terminal, queue);
+}
+
+/** The lead's full screen, with its team; undefined where lines are shown. */
+export async function openTeamScreen(surroundings: Surroundings, team: NewTeam, stop: () => void): Promise<OpenedTeamScreen | undefined> {
+  const { env, settings } = surroundings;
+  if (!isFull(env, settings.screen)) return undefined;
+  const { openTeamTui } = await import("./tui/open-team.ts");
+  return openTeamTui({ terminal: ownTerminal(env), surroundings, team, stop });
+}
+
+function ownTerminal(env: NodeJS.ProcessEnv): Terminal {
+  const { stdin: input, stdout: output } = process;
+  return { input, output, isScreen: output.isTTY === true && !env.NO_COLOR };
+}
+
+function isFull(env: NodeJS.ProcessEnv, setting: Wish | undefined): boolean {
+  const wish = readWish(env.ROOCODE_SCREEN) ?? setting ?? "auto";
+  const canDraw = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  return canDraw && (wish === "full" || (wish === "auto" && env.TERM !== "dumb"));
 }
 
 function readWish(text: string | undefined): Wish | undefined {

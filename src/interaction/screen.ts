@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import type { OpenedSession } from "../runtime/open-session.ts";
+import type { TeamScreen } from "../runtime/run-team.ts";
 import type { PlanAnswer } from "../tools/builtin/exit-plan-mode.ts";
 
 /** Keys that act at once; `interrupt` is Ctrl+C on an empty line. */
@@ -45,3 +46,11 @@ export interface Screen {
 
 /** `attach`: the screen shows what it can of this session, until the next one. */
 export type SessionScreen = { screen: Screen; attach: (session: OpenedSession) => void };
+
+/** `onBegin` takes the way to write to the lead. */
+export type OpenedTeamScreen = {
+  screen: Screen;
+  team: TeamScreen;
+  onBegin: (tell: (text: string) => void) => void;
+  close: () => void;
+};

@@ -1,4 +1,4 @@
-import { type AutocompleteProvider, Container, isKeyRelease, matchesKey, type Terminal } from "@earendil-works/pi-tui";
+import { type AutocompleteProvider, type Component, Container, isKeyRelease, matchesKey, type Terminal } from "@earendil-works/pi-tui";
 import type { AgentEvent } from "../../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../../protocol/permission.ts";
 import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
@@ -24,7 +24,11 @@ export type TuiOptions = {
   completion?: AutocompleteProvider | undefined;
   /** Parts of the bottom line, by their weight. */
   status: () => readonly string[];
-  onEvent: (event: AgentEvent) => void;
+  onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Ctrl+G. */
+  onJump?: (() => void) | undefined;
+  /** Above the input; its keys come before the input's. */
+  panel?: (Component & { take(data: string, isInputEmpty: boolean): boolean }) | undefined;
 };
 
 /** Keys that were hit so shortly before a question stood there are no answer to it. */
@@ -56,7 +60,13 @@ export class TuiScreen implements Screen {
     this.#activity = new Activity(this.#theme, () => this.#tui.requestRender());
     this.#editor = new PromptEditor(this.#tui, this.#theme, options.completion);
     this.#editor.onLine = (text) => this.#onLine(text);
-    const parts = [this.#transcript, this.#question, this.#activity, new QueueView(options.queue, this.#theme)];
+    const parts = [
+      this.#transcript,
+      this.#question,
+      this.#activity,
+      new QueueView(options.queue, this.#theme),
+      ...(options.panel ? [options.panel] : []),
+    ];
     for (const part of [...parts, this.#editor, new StatusLine(options.status, this.#theme)]) this.#tui.addChild(part);
     this.#tui.setFocus(this.#editor);
     this.#tui.addInputListener((data) => (this.#onKey(data) ? { consume: true } : undefined));
@@ -106,7 +116,7 @@ export class TuiScreen implements Screen {
     if (who === "") {
       this.#activity.observe(event);
       this.#transcript.event(event);
-      this.#options.onEvent(event);
+      this.#options.onEvent?.(event);
     } else this.#transcript.other(who, event);
     this.#tui.requestRender();
   }
@@ -253,8 +263,16 @@ export class TuiScreen implements Screen {
       this.#tui.requestRender();
       return true;
     }
+    if (!this.#dialog && this.#options.panel?.take(data, this.#editor.isEmpty)) {
+      this.#tui.requestRender();
+      return true;
+    }
     if (matchesKey(data, "ctrl+z")) {
       this.#suspend();
+      return true;
+    }
+    if (matchesKey(data, "ctrl+g") && this.#options.onJump) {
+      this.#options.onJump();
       return true;
     }
     if (matchesKey(data, "ctrl+l")) {
