@@ -12,13 +12,16 @@ const HINT_MS = 6_000;
 export class Activity implements Component {
   readonly #theme: Theme;
   readonly #redraw: () => void;
+  readonly #stop: string;
   #since: number | undefined;
   #what = "";
   #timer: NodeJS.Timeout | undefined;
   #hint = "";
   #hintTimer: NodeJS.Timeout | undefined;
 
-  constructor(theme: Theme, redraw: () => void) {
+  /** `stop`: the key that ends what runs. */
+  constructor(theme: Theme, redraw: () => void, stop = "Esc interrupts") {
+    this.#stop = stop;
     this.#theme = theme;
     this.#redraw = redraw;
   }
@@ -85,7 +88,7 @@ export class Activity implements Component {
     const hint = this.#hint === "" ? [] : [clip(this.#theme.dim(visible(this.#hint)), width)];
     if (this.#since === undefined) return hint;
     const seconds = Math.round((performance.now() - this.#since) / 1_000);
-    return [clip(this.#theme.accent(`✻ ${visible(this.#what)} · ${seconds} s · Esc interrupts`), width), ...hint];
+    return [clip(this.#theme.accent(`✻ ${visible(this.#what)} · ${seconds} s · ${this.#stop}`), width), ...hint];
   }
 
   #begin(what: string): void {

@@ -57,7 +57,7 @@ export class TuiScreen implements Screen {
     this.#theme = options.theme;
     this.#tui = new ScreenTui(options.terminal);
     this.#transcript = new Transcript(this.#theme);
-    this.#activity = new Activity(this.#theme, () => this.#tui.requestRender());
+    this.#activity = new Activity(this.#theme, () => this.#tui.requestRender(), options.panel ? "Ctrl+C stops the team" : undefined);
     this.#editor = new PromptEditor(this.#tui, this.#theme, options.completion);
     this.#editor.onLine = (text) => this.#onLine(text);
     const parts = [

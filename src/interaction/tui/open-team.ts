@@ -1,10 +1,12 @@
 import { basename } from "node:path";
+import { watchFolder } from "../../platform/watch.ts";
 import { UserError } from "../../protocol/errors.ts";
 import { escapeSystemTags } from "../../protocol/system-tags.ts";
 import { LEAD } from "../../protocol/team.ts";
 import type { Surroundings } from "../../runtime/surroundings.ts";
 import type { NewTeam } from "../../runtime/team-create.ts";
 import { teamStatus } from "../../runtime/team-status.ts";
+import { teamLayout } from "../../team/bus/file/layout.ts";
 import type { OpenedTeamScreen } from "../screen.ts";
 import { SteeringQueue } from "../steering-queue.ts";
 import { plainTeamScreen } from "../team-screen.ts";
@@ -28,6 +30,8 @@ export function openTeamTui({ terminal, surroundings, team, stop }: TeamTui): Op
     onProblem: (text) => screen.hint(text),
     rows: () => own.rows,
   });
+  // That a member waits stands there alone.
+  const watcher = watchFolder(teamLayout(folder).presence, () => panel.changed());
   const screen: TuiScreen = new TuiScreen({
     terminal: own,
     theme,
@@ -80,6 +84,7 @@ export function openTeamTui({ terminal, surroundings, team, stop }: TeamTui): Op
       tellLead = tell;
     },
     close: () => {
+      watcher?.close();
       panel.close();
       screen.close();
     },

@@ -2,7 +2,7 @@ import { type Component, matchesKey } from "@earendil-works/pi-tui";
 import type { AgentEvent } from "../../protocol/agent.ts";
 import { LEAD, type MemberStatus, type TeamStep } from "../../protocol/team.ts";
 import { resultText } from "../../protocol/tool.ts";
-import { spentText } from "../../runtime/cost-text.ts";
+import { briefSpent } from "../../runtime/cost-text.ts";
 import type { TeamStatus } from "../../runtime/team-status.ts";
 import { firstLine, shortInput, visible } from "../visible.ts";
 import { clip } from "./clip.ts";
@@ -91,7 +91,8 @@ export class TeamPanel implements Component {
     if (!status) return [];
     const done = status.tasks.filter((task) => task.status === "completed").length;
     const tasks = status.tasks.length === 0 ? "no tasks yet" : `${done} of ${status.tasks.length} tasks done`;
-    const cost = status.spent ? ` · ${spentText(status.spent)}` : "";
+    const spent = status.spent && briefSpent(status.spent);
+    const cost = spent ? ` · ${spent}` : "";
     const head = clip(theme.dim(visible(`Team ${status.team} · ${tasks}${cost}`)), width);
     const names = Math.max(4, ...status.members.map(({ name }) => name.length));
     const lines = status.members.map((member) => clip(this.#line(member, status, names), width));
@@ -116,11 +117,12 @@ export class TeamPanel implements Component {
     const { dim, accent, bold } = this.#options.theme;
     const task = status.tasks.find(({ id }) => id === member.task);
     const isChosen = member.name === this.#chosen;
+    const spent = member.spent && briefSpent(member.spent);
     const parts = [
       member.state + (member.detail ? ` (${member.detail})` : ""),
       ...(task ? [`${task.id}: ${task.subject}`] : []),
       ...(member.unread > 0 ? [`${member.unread} unread`] : []),
-      ...(member.spent ? [spentText(member.spent)] : []),
+      ...(spent ? [spent] : []),
     ];
     const last = this.#lines.get(member.name)?.at(-1);
     const name = visible(member.name.padEnd(width));
@@ -153,7 +155,7 @@ export class TeamPanel implements Component {
   #hint(width: number): string {
     const to = this.#chosen === LEAD ? "the lead" : this.#chosen;
     const pane = this.chosenPane === undefined ? "" : " · Ctrl+G its pane";
-    return clip(this.#options.theme.dim(visible(`To ${to} · Tab another${pane} · Ctrl+C stops the team`)), width);
+    return clip(this.#options.theme.dim(visible(`To ${to} · Tab another${pane}`)), width);
   }
 }
 
