@@ -1,4 +1,5 @@
 import { UserError } from "../protocol/errors.ts";
+import type { Settings } from "../runtime/settings-schema.ts";
 import type { Surroundings } from "../runtime/surroundings.ts";
 import type { NewTeam } from "../runtime/team-create.ts";
 import { PlainScreen } from "./plain.ts";
@@ -13,11 +14,11 @@ type Wish = (typeof WISHES)[number];
  * The full screen on a terminal that has cursor movement; else lines. `ROOCODE_SCREEN` before `screen` of the settings; a screen reader
  * and a recording are better served with `plain`.
  */
-export async function openScreen(env: NodeJS.ProcessEnv, setting: Wish | undefined, queue: SteeringQueue): Promise<SessionScreen> {
+export async function openScreen({ env, settings }: Pick<Surroundings, "env" | "settings">, queue: SteeringQueue): Promise<SessionScreen> {
   const terminal = ownTerminal(env);
-  if (!isFull(env, setting)) return { screen: new PlainScreen(terminal), attach: () => undefined };
+  if (!isFull(env, settings.screen)) return { screen: new PlainScreen(terminal), attach: () => undefined };
   const { openTui } = await import("./tui/open.ts");
-  return openTui(terminal, queue);
+  return openTui(terminal, queue, await notifier(terminal, env, settings.notify));
 }
 
 /** The lead's full screen, with its team; undefined where lines are shown. */
@@ -25,7 +26,13 @@ export async function openTeamScreen(surroundings: Surroundings, team: NewTeam, 
   const { env, settings } = surroundings;
   if (!isFull(env, settings.screen)) return undefined;
   const { openTeamTui } = await import("./tui/open-team.ts");
-  return openTeamTui({ terminal: ownTerminal(env), surroundings, team, stop });
+  const terminal = ownTerminal(env);
+  return openTeamTui({ terminal, surroundings, team, notify: await notifier(terminal, env, settings.notify), stop });
+}
+
+async function notifier({ output }: Terminal, env: NodeJS.ProcessEnv, kind: Settings["notify"] = "auto"): Promise<(text: string) => void> {
+  const { notification } = await import("./tui/notify.ts");
+  return (text) => void output.write(notification(kind, text, env));
 }
 
 function ownTerminal(env: NodeJS.ProcessEnv): Terminal {

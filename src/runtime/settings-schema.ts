@@ -79,6 +79,7 @@ export const SettingsSchema = z.looseObject({
   enableVerificationAgent: z.boolean().optional(),
   autoMemory: z.boolean().optional(),
   screen: z.enum(["auto", "full", "plain"]).optional(),
+  notify: z.enum(["auto", "off", "bell", "osc9", "osc777"]).optional(),
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
@@ -95,5 +96,6 @@ export type Settings = Pick<
   | "team"
   | "autoMemory"
   | "screen"
+  | "notify"
   | "enableVerificationAgent"
 >;

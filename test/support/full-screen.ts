@@ -14,11 +14,13 @@ export function fullScreen({ columns = 80, rows = 24, isBusy = false } = {}) {
   const queue = new SteeringQueue();
   const keys: Key[] = [];
   const lines: string[] = [];
+  const notified: string[] = [];
   const screen = new TuiScreen({
     terminal,
     theme: makeTheme(false),
     queue,
     status: () => ["default", "a-model"],
+    notify: (text) => void notified.push(text),
     onEvent: () => undefined,
   });
   const listener: InputListener = {
@@ -41,6 +43,7 @@ export function fullScreen({ columns = 80, rows = 24, isBusy = false } = {}) {
     screen,
     keys,
     lines,
+    notified,
     stream,
     /** What the bottom of the screen shows between its two rules. */
     input: async () => /─{5,}\n([\s\S]*?)\n?─{5,}/.exec(await terminal.text())?.[1],

@@ -28,7 +28,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   await requireInput(args.prompt);
   const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
   const queue = new SteeringQueue();
-  const shown = await openScreen(process.env, surroundings.settings.screen, queue);
+  const shown = await openScreen(surroundings, queue);
   let next: Conversation | undefined = { surroundings, resume: args.resume, prompt: args.prompt };
   try {
     while (next) next = await converse(next, args, shown, queue);

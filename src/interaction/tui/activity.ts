@@ -26,8 +26,9 @@ export class Activity implements Component {
     this.#redraw = redraw;
   }
 
-  get isRunning(): boolean {
-    return this.#since !== undefined;
+  /** Of what runs. */
+  get elapsedMs(): number {
+    return this.#since === undefined ? 0 : performance.now() - this.#since;
   }
 
   /** For some seconds beside it, or alone. */

@@ -25,11 +25,16 @@ export type TuiOptions = {
   /** Parts of the bottom line, by their weight. */
   status: () => readonly string[];
   onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Calls the person, who may look elsewhere. */
+  notify?: ((text: string) => void) | undefined;
   /** Ctrl+G. */
   onJump?: (() => void) | undefined;
   /** Above the input; its keys come before the input's. */
   panel?: (Component & { take(data: string, isInputEmpty: boolean): boolean }) | undefined;
 };
+
+/** The end of a run that took less is no news. */
+const LONG_MS = 20_000;
 
 /** Keys that were hit so shortly before a question stood there are no answer to it. */
 const QUIET_MS = 400;
@@ -114,6 +119,7 @@ export class TuiScreen implements Screen {
 
   event(event: AgentEvent, who = ""): void {
     if (who === "") {
+      if (event.type === "loop_complete" && this.#activity.elapsedMs > LONG_MS) this.#options.notify?.("The agent is done.");
       this.#activity.observe(event);
       this.#transcript.event(event);
       this.#options.onEvent?.(event);
@@ -211,6 +217,7 @@ export class TuiScreen implements Screen {
             words: fromWords && ((words) => resolve(fromWords(words))),
           };
           this.#question.addChild(dialog);
+          this.#options.notify?.(dialog.title);
           this.#tui.requestRender();
         });
       } finally {

@@ -32,6 +32,10 @@ export class Dialog<Value> implements Component {
     this.#rows = rows;
   }
 
+  get title(): string {
+    return this.#options.title;
+  }
+
   get takesWords(): boolean {
     return this.#options.words !== undefined;
   }

@@ -16,10 +16,10 @@ import { ProcessTerminal } from "./process-terminal.ts";
 import { TeamPanel } from "./team-panel.ts";
 import { makeTheme } from "./theme.ts";
 
-type TeamTui = { terminal: Terminal; surroundings: Surroundings; team: NewTeam; stop: () => void };
+type TeamTui = { terminal: Terminal; surroundings: Surroundings; team: NewTeam; notify: (text: string) => void; stop: () => void };
 
 /** The lead's screen: its talk, the members in a panel, and an input whose words go to the lead or to the chosen member. */
-export function openTeamTui({ terminal, surroundings, team, stop }: TeamTui): OpenedTeamScreen {
+export function openTeamTui({ terminal, surroundings, team, notify, stop }: TeamTui): OpenedTeamScreen {
   const { folder } = team;
   const theme = makeTheme(terminal.isScreen);
   const own = new ProcessTerminal(terminal);
@@ -38,6 +38,7 @@ export function openTeamTui({ terminal, surroundings, team, stop }: TeamTui): Op
     queue: new SteeringQueue(),
     status: () => [team.mode, `lead of ${team.team.name}`, team.ground.baseBranch],
     panel,
+    notify,
     onJump: () => jump(panel.chosenPane, surroundings.env, screen),
   });
   let tellLead: ((text: string) => void) | undefined;

@@ -8,13 +8,14 @@ import { SessionStatus } from "./session-status.ts";
 import { makeTheme } from "./theme.ts";
 
 /** The full screen on this terminal. */
-export function openTui(terminal: Terminal, queue: SteeringQueue): SessionScreen {
+export function openTui(terminal: Terminal, queue: SteeringQueue, notify: (text: string) => void): SessionScreen {
   const status = new SessionStatus(() => screen.redraw());
   const completion = new PromptCompletion();
   const screen: TuiScreen = new TuiScreen({
     terminal: new ProcessTerminal(terminal),
     theme: makeTheme(terminal.isScreen),
     queue,
+    notify,
     completion,
     status: () => status.parts(),
     onEvent: (event) => status.observe(event),

@@ -292,6 +292,7 @@ describe("questions", () => {
     terminal.keys("\x1b");
     expect(await asked).toBe("no");
     expect(keys).toEqual(["escape"]);
+    expect(shown.notified).toEqual(["main asks: Bash"]);
     const run = new AbortController();
     const second = screen.askPermission(request, decision, undefined, run.signal);
     await expect.poll(() => terminal.text()).toContain("main asks");
