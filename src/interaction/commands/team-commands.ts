@@ -83,6 +83,16 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
         ),
     )
     .command(
+      "watch <team>",
+      "A team as it works, until it ends: its status, or a page in the browser",
+      (builder) =>
+        named(builder)
+          .option("web", { type: "boolean", default: false, describe: "Serve a live page on this machine alone" })
+          .option("port", { type: "number", describe: "Port of the page; a free one unless given" }),
+      (args) =>
+        run(import("./team-watch.ts").then(async ({ watchTeam }) => watchTeam((await surroundingsHere()).data, args.team, args, writeOut))),
+    )
+    .command(
       "doctor [team]",
       "What is wrong with teams on this machine; --fix mends what can be mended without a loss",
       (builder) =>
