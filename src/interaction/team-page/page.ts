@@ -35,7 +35,7 @@ ${live ? `<p id="live" role="status">This page shows the team as it was at ${pag
 <main id="main"${live ? ` data-version="${live.version}"` : ""}>
 ${SECTIONS.map(({ id, title: name, body }) => `<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${name}</h2>\n<div id="${id}-body" data-part>${body(page)}</div></section>`).join("\n")}
 </main>
-<footer><p class="note">Written ${page.at.toISOString().slice(0, 19).replace("T", " ")} UTC by RooCode. All times are UTC. Secrets that were recognised are hidden.</p></footer>
+<footer id="foot" data-part><p class="note">Written ${page.at.toISOString().slice(0, 19).replace("T", " ")} UTC by RooCode. All times are UTC. Secrets that were recognised are hidden.</p></footer>
 ${pageEnd(script)}`;
 }
 

@@ -18,7 +18,8 @@ code { font: .85em ui-monospace, monospace; }
 table { width: 100%; font-size: .875rem; margin: .3rem 0 1rem; } caption { text-align: left; color: var(--quiet); padding: .2rem 0; }
 th, td { text-align: left; vertical-align: top; } thead th { background: var(--soft); } tfoot th, tfoot td { font-weight: 600; border-top-width: 2px; }
 tbody th { font-weight: 600; } .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.scroll { overflow-x: auto; } .scroll th, .scroll td { overflow-wrap: normal; } .scroll td:nth-child(2):not(.figure) { min-width: 9rem; } .scroll thead th { white-space: nowrap; }
+.scroll { overflow-x: auto; } .scroll th, .scroll td { overflow-wrap: normal; } .scroll td:nth-child(2):not(.figure) { min-width: 9rem; } .scroll th { white-space: nowrap; }
+.scroll caption span { display: inline-block; position: sticky; left: 0; max-width: 90vw; }
 :is(.scroll, pre, a, summary):focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .lanes { table-layout: fixed; } .lanes th:first-child { width: 24%; } .lanes th:last-child, .lanes td:last-child { width: 6.5rem; }
 .lanes tbody th { font-weight: 400; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .lanes td { padding: .2rem 0; } .lanes td:last-child { padding: .2rem .5rem; line-height: 1.2; white-space: normal; overflow-wrap: anywhere; }

@@ -19,7 +19,7 @@ export function table({ caption, id, head, rows, rowId, figures = [], total }: T
   const style = (index: number) => (figures.includes(index) ? ' class="figure"' : "");
   const row = (cells: readonly string[], rowAttribute: string) =>
     `<tr${rowAttribute}>${cells.map((cell, index) => (index === 0 ? `<th scope="row">${cell}</th>` : `<td${style(index)}>${cell}</td>`)).join("")}</tr>`;
-  return `${scrolls(id, caption)}<table><caption>${escapeHtml(caption)}</caption>
+  return `${scrolls(id, caption)}<table><caption><span>${escapeHtml(caption)}</span></caption>
 <thead><tr>${head.map((cell, index) => `<th scope="col"${style(index)}>${escapeHtml(cell)}</th>`).join("")}</tr></thead>
 <tbody>
 ${rows.map((cells, index) => row(cells, rowId ? ` id="${escapeHtml(rowId(index))}"` : "")).join("\n")}

@@ -1,7 +1,7 @@
 import { escapeHtml } from "../../platform/html.ts";
 import type { TeamStatus } from "../../runtime/team-status.ts";
 import { scrolls } from "./table.ts";
-import { shown, shownLine } from "./texts.ts";
+import { bare } from "./texts.ts";
 
 type Task = TeamStatus["tasks"][number];
 type Place = { task: Task; column: number; row: number };
@@ -83,12 +83,7 @@ function lineTo(from: Place | undefined, to: Place): string[] {
 function box(place: Place): string {
   const { id, subject, status, owner } = place.task;
   const { x, y } = corner(place);
-  return `<svg x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}"><title>${escapeHtml(id)} ${shownLine(subject)}: ${statusWords(status)}</title><rect class="box ${status}" x="1" y="1" width="${BOX.width - 2}" height="${BOX.height - 2}" rx="5"/><text x="8" y="19">${escapeHtml(id)} ${shown(short(subject), 60)}</text><text class="quiet" x="8" y="36">${statusMark(status)} ${statusWords(status)}${owner ? ` · ${shown(owner, 40)}` : ""}</text></svg>`;
-}
-
-function short(subject: string): string {
-  const line = subject.split("\n", 1)[0] ?? "";
-  return line.length > 22 ? `${line.slice(0, 21)}…` : line;
+  return `<svg x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}"><title>${escapeHtml(id)} ${bare(subject)}: ${statusWords(status)}</title><rect class="box ${status}" x="1" y="1" width="${BOX.width - 2}" height="${BOX.height - 2}" rx="5"/><text x="8" y="19">${escapeHtml(id)} ${bare(subject, 22)}</text><text class="quiet" x="8" y="36">${statusMark(status)} ${statusWords(status)}${owner ? ` · ${bare(owner, 16)}` : ""}</text></svg>`;
 }
 
 export function statusWords(status: Task["status"]): string {

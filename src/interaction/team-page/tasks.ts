@@ -16,7 +16,7 @@ export function tasksSection({ report, chronicle, at }: TeamPage): string {
     return [
       escapeHtml(task.id),
       subjectCell(task),
-      `<span class="${statusClass(task.status)}">${statusMark(task.status)} ${statusWords(task.status)}</span>`,
+      `<span class="${statusClass(task.status)}">${statusMark(task.status)}&nbsp;${statusWords(task.status)}</span>`,
       task.owner === undefined ? "" : shown(task.owner, 40),
       number(task.attempts),
       task.blockedBy.map((id) => `<a href="#task-${escapeHtml(id)}">${escapeHtml(id)}</a>`).join(", "),

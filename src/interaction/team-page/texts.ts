@@ -15,6 +15,12 @@ export function shown(text: string, most = 1000): string {
   return `${escaped(whole.slice(0, most))}… <span class="note">[${number(text.length)} characters]</span>`;
 }
 
+/** Likewise where no markup may stand: in attributes, titles and pictures. */
+export function bare(text: string, most = 120): string {
+  const whole = maskSecrets(plainText(text.slice(0, MASKED).split("\n", 1)[0] ?? ""));
+  return escaped(whole.length > most ? `${whole.slice(0, most - 1)}…` : whole);
+}
+
 /** Half of a surrogate pair is no character; a cut leaves some. */
 function escaped(text: string): string {
   return escapeHtml(text.replaceAll(/\p{Surrogate}/gu, "\ufffd"));

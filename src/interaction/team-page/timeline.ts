@@ -1,7 +1,7 @@
 import { escapeHtml } from "../../platform/html.ts";
 import type { TeamPage } from "../../runtime/team-page/read-page.ts";
 import type { Claim, Span } from "../../runtime/team-page/spans.ts";
-import { clock, counted, duration, shown, shownLine } from "./texts.ts";
+import { bare, clock, counted, duration, shown, shownLine } from "./texts.ts";
 
 type Bar = Span & { kind: string; title: string };
 type Scale = { from: number; to: number };
@@ -49,9 +49,9 @@ function drawn(bars: readonly Bar[], { from, to }: Scale): string {
   const percent = (ms: number) => `${((100 * ms) / (to - from)).toFixed(2)}%`;
   const rects = bars.map(
     (bar) =>
-      `<rect class="${bar.kind}" x="${percent(Math.max(0, bar.from - from))}" y="2" width="${percent(Math.max(bar.to - bar.from, (to - from) * NEAR))}" height="12"><title>${escapeHtml(bar.title)}</title></rect>`,
+      `<rect class="${bar.kind}" x="${percent(Math.max(0, bar.from - from))}" y="2" width="${percent(Math.max(bar.to - bar.from, (to - from) * NEAR))}" height="12"><title>${bare(bar.title)}</title></rect>`,
   );
-  return `<svg width="100%" height="16" role="img" aria-label="${escapeHtml(spoken(bars))}">${rects.join("")}</svg>`;
+  return `<svg width="100%" height="16" role="img" aria-label="${spoken(bars)}">${rects.join("")}</svg>`;
 }
 
 /** What the bars say, for those who do not see them. */
@@ -61,7 +61,7 @@ function spoken(bars: readonly Bar[]): string {
   return (
     bars
       .slice(0, 5)
-      .map(({ title }) => title)
+      .map(({ title }) => bare(title))
       .join("; ") + more
   );
 }
