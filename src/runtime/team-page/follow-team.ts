@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "../../platform/process.ts";
-import { watchFile } from "../../platform/watch.ts";
+import { watchFolder } from "../../platform/watch.ts";
 import { UserError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/team.ts";
 import { teamLayout } from "../../team/bus/file/layout.ts";
@@ -9,6 +9,8 @@ import { LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 
 /** A process that is killed writes nothing; this looks at process ids alone, not at files. */
 const LIVENESS_MS = 5000;
+/** Between two looks where the system gives no file events. */
+const BLIND_SWEEP_MS = 1000;
 /** From a team's last word to the end of its tidying. */
 const TIDY_MS = 30_000;
 /** From its last line to the move of its record. */
@@ -32,17 +34,20 @@ export async function isOver(folder: string): Promise<boolean> {
 
 /** Calls back when something happens in a team, by file events. Resolves when the team has ended, or nobody of it is there, or by the signal. */
 export async function followTeam({ folder, onChange, signal, livenessMs = LIVENESS_MS }: Follow): Promise<void> {
-  const path = logPath(folder);
   const bell = new Doorbell();
   const ring = () => bell.ring();
-  const run = new RunState(path, ring);
-  const watcher = await watchFile(path, ring);
+  const run = new RunState(logPath(folder), ring);
+  // The log's folder: no event of it is left out, as those of a single file may be that come close together.
+  const watcher = watchFolder(folder, ring);
   signal.addEventListener("abort", ring, { once: true });
   let processes: ProcessIdentity[] = [];
   let living = -1;
-  const timer = setInterval(() => {
-    if (processes.filter(isAlive).length !== living) ring();
-  }, livenessMs);
+  const timer = setInterval(
+    () => {
+      if (!watcher || processes.filter(isAlive).length !== living) ring();
+    },
+    watcher ? livenessMs : BLIND_SWEEP_MS,
+  );
   ring();
   try {
     while (!signal.aborted) {
@@ -62,7 +67,7 @@ export async function followTeam({ folder, onChange, signal, livenessMs = LIVENE
     clearInterval(timer);
     run.stop();
     signal.removeEventListener("abort", ring);
-    await watcher.close();
+    watcher?.close();
   }
 }
 
