@@ -3,22 +3,27 @@ import { escapeHtml } from "./html.ts";
 
 type PageHead = {
   title: string;
+  /** What wrote it: by this a page of ours is known again. */
+  generator?: string;
   /** After what all pages share. */
   style: string;
   /** No data stands in it: the policy lets run what has its hash, and nothing else. */
   script?: string;
   /** Images that stand in the page itself. */
   hasImages?: boolean;
+  /** Of a page that is served: its script may ask its own server. */
+  isLive?: boolean;
 };
 
 /** A page up to and with `<body>` that needs nothing else: no file, no network. A policy holds it to that. */
-export function pageStart({ title, style, script, hasImages = false }: PageHead): string {
+export function pageStart({ title, generator, style, script, hasImages = false, isLive = false }: PageHead): string {
   const styles = BASE_STYLE + style;
   const policy = [
     "default-src 'none'",
     `style-src ${hashed(styles)}`,
     ...(script === undefined ? [] : [`script-src ${hashed(script)}`]),
     ...(hasImages ? ["img-src data:"] : []),
+    ...(isLive ? ["connect-src 'self'"] : []),
     "base-uri 'none'",
     "form-action 'none'",
   ];
@@ -29,7 +34,7 @@ export function pageStart({ title, style, script, hasImages = false }: PageHead)
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy.join("; ")}">
 <meta name="referrer" content="no-referrer">
-<title>${escapeHtml(title)}</title>
+${generator === undefined ? "" : `<meta name="generator" content="${escapeHtml(generator)}">\n`}<title>${escapeHtml(title)}</title>
 <style>${styles}</style>
 </head>
 <body>

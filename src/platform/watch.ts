@@ -19,6 +19,9 @@ export function watchFolder(path: string, onChange: () => void): { close(): void
 export async function watchFile(path: string, onChange: () => void): Promise<{ close(): Promise<void> }> {
   const { watch: watchPaths } = await import("chokidar");
   const watcher = watchPaths(path, { ignoreInitial: true });
-  watcher.on("add", onChange).on("change", onChange);
+  // Of two changes within milliseconds it tells the first alone, so the last line of a log may be missed: the system's own events count too.
+  watcher.on("add", onChange).on("change", onChange).on("raw", onChange);
+  // What comes before is taken for what was there at the start, and not told.
+  await new Promise<void>((resolve) => watcher.once("ready", () => resolve()));
   return { close: () => watcher.close() };
 }

@@ -1,21 +1,14 @@
 import { git } from "../platform/git.ts";
-import type { TeamEvent, TeamStep } from "../protocol/team.ts";
 import { readTeam } from "../team/bus/file/open.ts";
 import { LogReader, logPath, parseLogLine } from "../team/team-log.ts";
 import { spentText } from "./cost-text.ts";
+import { type AgentWork, TeamChronicle } from "./team-page/chronicle.ts";
 import { type TeamStatus, teamStatus } from "./team-status.ts";
 
-type MemberWork = {
-  name: string;
-  /** On its branch since its base; absent where the branch is gone with the work merged. */
-  commits?: string[];
-  files?: string[];
-  toolCalls: number;
-  messagesSent: number;
-  starts: number;
-  deaths: string[];
-  denied: string[];
-};
+/** On a member's branch since its base. */
+export type BranchWork = { commits: string[]; files: string[] };
+/** Without commits and files where the branch is gone and nothing of it was merged. */
+type MemberWork = { name: string } & Partial<BranchWork> & AgentWork;
 export type TeamReport = {
   status: TeamStatus;
   /** ISO times of the first and last line of the log. */
@@ -29,19 +22,25 @@ export type TeamReport = {
 
 /** What a team did, from its log, its record and its branches; also while it runs. */
 export async function teamReport(folder: string): Promise<TeamReport> {
+  const chronicle = new TeamChronicle();
+  for (const line of await new LogReader(logPath(folder)).read()) {
+    const event = parseLogLine(line);
+    if (event) chronicle.add(event);
+  }
   const status = await teamStatus(folder);
   const { team } = await readTeam(folder);
-  const events = (await new LogReader(logPath(folder)).read()).flatMap((line) => parseLogLine(line) ?? []);
-  const steps = events.flatMap(({ event }) => (isStep(event) ? [event] : []));
+  return reportOf(status, chronicle, await branchWork(team.repoRoot, status, chronicle));
+}
+
+export function reportOf(status: TeamStatus, chronicle: TeamChronicle, branches: ReadonlyMap<string, BranchWork>): TeamReport {
+  const steps = chronicle.convergence.map(({ step }) => step);
   const landed = steps.findLast((step) => step.type === "landed");
-  const names = [
-    ...new Set([...status.members.map(({ name }) => name), ...steps.flatMap((step) => (step.type === "ready" ? [step.name] : []))]),
-  ];
-  const [first, last] = [events[0], events.at(-1)];
+  const started = [...chronicle.works].flatMap(([name, { starts }]) => (starts > 0 ? [name] : []));
+  const names = [...new Set([...status.members.map(({ name }) => name), ...started])];
   return {
     status,
-    ...(first && last ? { from: first.at, to: last.at } : {}),
-    members: await Promise.all(names.map((name) => workOf(name, events, steps, team.repoRoot, status))),
+    ...(chronicle.from !== undefined && chronicle.to !== undefined ? { from: chronicle.from, to: chronicle.to } : {}),
+    members: names.map((name) => ({ name, ...branches.get(name), ...chronicle.workOf(name) })),
     merges: steps.flatMap((step) => {
       if (step.type !== "merge") return [];
       const { type: _, branch: __, ...merge } = step;
@@ -52,49 +51,32 @@ export async function teamReport(folder: string): Promise<TeamReport> {
   };
 }
 
-async function workOf(
-  name: string,
-  events: readonly TeamEvent[],
-  steps: readonly TeamStep[],
-  repo: string,
-  { members }: TeamStatus,
-): Promise<MemberWork> {
-  const own = events.filter(({ agent }) => agent === name);
-  const member = members.find((one) => one.name === name);
-  return {
-    name,
-    ...(member ? await onBranch(repo, member) : {}),
-    toolCalls: own.filter(({ event }) => event.type === "tool_use").length,
-    messagesSent: steps.filter((step) => step.type === "message" && step.from === name).length,
-    starts: steps.filter((step) => (step.type === "ready" || step.type === "joined") && step.name === name).length,
-    deaths: steps.flatMap((step) => (step.type === "dead" && step.name === name ? [step.how] : [])),
-    denied: own.flatMap(({ event }) =>
-      event.type === "permission" && event.decision.decision === "deny"
-        ? [`${event.request.tool}(${event.request.access.subject.slice(0, 100)}): ${event.decision.reason}`]
-        : [],
-    ),
-  };
+/** Of each member that has a branch, or whose branch went with the merge that took it in. */
+export async function branchWork(repo: string, { members }: TeamStatus, { convergence }: TeamChronicle): Promise<Map<string, BranchWork>> {
+  const works = await Promise.all(
+    members.map(async ({ name, branch, baseCommit }): Promise<[string, BranchWork][]> => {
+      const merge = convergence.findLast(({ step }) => step.type === "merge" && step.name === name && step.commit !== undefined)?.step;
+      const merged = merge?.type === "merge" && merge.commit !== undefined ? [`${merge.commit}^2`] : [];
+      for (const tip of [`refs/heads/${branch}`, ...merged]) {
+        const work = await workUpTo(repo, baseCommit, tip);
+        if (work) return [[name, work]];
+      }
+      return [];
+    }),
+  );
+  return new Map(works.flat());
 }
 
-async function onBranch(
-  repo: string,
-  { branch, baseCommit }: TeamStatus["members"][number],
-): Promise<Pick<MemberWork, "commits" | "files">> {
-  const range = `${baseCommit}..refs/heads/${branch}`;
-  const log = await git(repo, ["log", "--reverse", "--format=%h %s", range]).catch(() => undefined);
-  if (log?.exitCode !== 0) return {};
-  const diff = await git(repo, ["diff", "--name-only", "-z", `${baseCommit}...refs/heads/${branch}`]);
+async function workUpTo(repo: string, base: string, tip: string): Promise<BranchWork | undefined> {
+  const log = await git(repo, ["log", "--reverse", "--format=%h %s", `${base}..${tip}`]).catch(() => undefined);
+  if (log?.exitCode !== 0) return undefined;
+  const diff = await git(repo, ["diff", "--name-only", "-z", `${base}...${tip}`]);
   return { commits: lines(log.stdout, "\n"), files: lines(diff.stdout, "\0") };
 }
 
 function lines(text: string, separator: string): string[] {
   return text.split(separator).filter((line) => line !== "");
 }
-
-function isStep(event: TeamEvent["event"]): event is TeamStep {
-  return STEPS.has(event.type) && !("message" in event);
-}
-const STEPS = new Set<string>(["ready", "joined", "message", "dead", "merge", "gate", "landed"] satisfies TeamStep["type"][]);
 
 export function reportText({ status, from, to, members, merges, checks, landed }: TeamReport): string {
   const done = status.tasks.filter((task) => task.status === "completed").length;

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { appendLine, isErrno } from "../platform/files.ts";
 import { watchFile } from "../platform/watch.ts";
 import { UserError } from "../protocol/errors.ts";
-import type { TeamEvent } from "../protocol/team.ts";
+import { TASK_STATUSES, type TeamEvent } from "../protocol/team.ts";
 
 /** Deltas are for the screen; what they add up to comes as `message` and `tool_result`. */
 const NOT_LOGGED = new Set(["stream_text", "stream_thinking", "tool_progress"]);
@@ -115,12 +115,14 @@ const words = z.string();
 const texts = z.array(words);
 const named = z.looseObject({ name: words });
 const content = z.array(z.looseObject({ type: words }));
+const count = z.number();
+const took = { usage: z.looseObject({ input: count, output: count, cacheRead: count, cacheWrite: count }), cost: count.optional() };
 /** By an event's type, what readers of the log look into; an event of a type that is not here needs nothing but its type. */
 const SHAPES = new Map<string, z.ZodType>(
   Object.entries({
     message: z.union([
       z.looseObject({ from: words, to: words, summary: words }),
-      z.looseObject({ message: z.looseObject({ role: words, content }) }),
+      z.looseObject({ message: z.looseObject({ role: words, content, model: words.optional() }), ...took, usage: took.usage.optional() }),
     ]),
     tool_use: z.looseObject({ call: z.looseObject({ name: words, input: z.record(words, z.unknown()) }) }),
     tool_result: z.looseObject({ result: z.looseObject({ content }) }),
@@ -128,10 +130,20 @@ const SHAPES = new Map<string, z.ZodType>(
       request: z.looseObject({ tool: words, access: z.looseObject({ subject: words }) }),
       decision: z.looseObject({ decision: words, reason: words }),
     }),
+    spent: z.looseObject(took),
+    compacted: z.looseObject(took),
     ready: named,
     joined: named,
     dead: named.extend({ how: words }),
-    merge: named.extend({ commit: words.optional(), conflict: texts.optional(), refused: words.optional() }),
+    task: z.looseObject({ id: words, status: z.enum(TASK_STATUSES), owner: words.optional(), subject: words }),
+    merge: named.extend({
+      commit: words.optional(),
+      conflict: texts.optional(),
+      refused: words.optional(),
+      choices: texts.optional(),
+    }),
+    gate: z.looseObject({ command: words, ok: z.boolean(), output: words }),
+    ended: z.looseObject({ exitCode: count, text: words }),
     executable: named.extend({ files: texts }),
     landed: z.looseObject({ branch: words, commit: words }),
     cleaned: z.looseObject({ removed: texts, kept: texts }),

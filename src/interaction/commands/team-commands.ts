@@ -19,6 +19,12 @@ const COORDINATOR = { type: "boolean", default: true, describe: "--no-coordinato
 const PLAN = { choices: PLAN_APPROVERS, describe: "Teammates plan first; the lead approves, or you with --plan=me" } as const;
 const PRINT = { alias: "p", type: "boolean", default: false, describe: "Never ask; result on stdout, the rest on stderr" } as const;
 const OUTPUT_FORMAT = { choices: OUTPUT_FORMATS, default: "text", describe: "What -p prints" } as const;
+/** Given twice, the last one counts. */
+const HTML = {
+  type: "string",
+  coerce: (file: string | string[]) => [file].flat().at(-1),
+  describe: "Write it as one page to this file",
+} as const;
 
 type Run = (command: Promise<number>) => Promise<void>;
 
@@ -67,12 +73,24 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       (args) =>
         run(import("./team-look.ts").then(async ({ showLog }) => showLog((await surroundingsHere()).data, args.team, args, writeOut))),
     )
-    .command("report <team>", "What a team did: commits, files, tasks, merges, cost", named, (args) =>
-      run(
-        import("./team-look.ts").then(async ({ showReport }) =>
-          showReport((await surroundingsHere()).data, args.team, args.json, writeOut),
+    .command(
+      "report <team>",
+      "What a team did: commits, files, tasks, merges, cost",
+      (builder) => named(builder).option("html", HTML),
+      (args) =>
+        run(
+          import("./team-look.ts").then(async ({ showReport }) => showReport((await surroundingsHere()).data, args.team, args, writeOut)),
         ),
-      ),
+    )
+    .command(
+      "watch <team>",
+      "A team as it works, until it ends: its status, or a page in the browser",
+      (builder) =>
+        named(builder)
+          .option("web", { type: "boolean", default: false, describe: "Serve a live page on this machine alone" })
+          .option("port", { type: "number", describe: "Port of the page; a free one unless given" }),
+      (args) =>
+        run(import("./team-watch.ts").then(async ({ watchTeam }) => watchTeam((await surroundingsHere()).data, args.team, args, writeOut))),
     )
     .command(
       "doctor [team]",

@@ -45,10 +45,30 @@ export async function showStatus(data: DataPaths, name: string, json: boolean, w
   return 0;
 }
 
-export async function showReport(data: DataPaths, name: string, json: boolean, write: Output): Promise<number> {
+export async function showReport(
+  data: DataPaths,
+  name: string,
+  { json, html }: { json: boolean; html?: string | undefined },
+  write: Output,
+): Promise<number> {
+  const folder = await teamRecord(data, name);
+  if (html !== undefined) return writeReport(folder, html, json, write);
   const { reportText, teamReport } = await import("../../runtime/team-report.ts");
-  const report = await teamReport(await teamRecord(data, name));
+  const report = await teamReport(folder);
   write(json ? `${JSON.stringify(report)}\n` : plainText(`${reportText(report)}\n`));
+  return 0;
+}
+
+async function writeReport(folder: string, file: string, json: boolean, write: Output): Promise<number> {
+  const [{ TeamPageReader }, { teamPageHtml }, { pageTarget, writePage }] = await Promise.all([
+    import("../../runtime/team-page/read-page.ts"),
+    import("../team-page/page.ts"),
+    import("../team-page/write-page.ts"),
+  ]);
+  const target = await pageTarget(file);
+  const page = await new TeamPageReader(folder).read();
+  await writePage(target, teamPageHtml(page));
+  write(json ? `${JSON.stringify({ team: page.report.status.team, path: target })}\n` : plainText(`Written to ${target}.\n`));
   return 0;
 }
 
