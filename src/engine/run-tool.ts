@@ -53,7 +53,7 @@ export async function prepareCall(
     if (hooked?.updatedInput) input = reparsed(tool, hooked.updatedInput);
 
     const hook = hooked && adviceOf(hooked);
-    const request = { agent: options.agent, tool: tool.name, access: tool.access(input), ...(hook ? { hook } : {}) };
+    const request = { agent: options.agent, tool: tool.name, access: tool.access(input), callId: original.id, ...(hook ? { hook } : {}) };
     const { resolved, ...decision } = await options.authorize(request, signal);
     emit({ type: "permission", id: original.id, request, decision });
     if (decision.decision === "deny") {

@@ -92,6 +92,20 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       (args) => run(import("./worker.ts").then(({ workerCommand }) => workerCommand(args))),
     )
     .command(
+      "acp",
+      "Be the agent of an editor: Agent Client Protocol on standard input and output",
+      (builder) =>
+        builder
+          .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
+          .option("mcp-config", MCP_CONFIG),
+      (args) =>
+        run(
+          import("./acp.ts").then(({ acpCommand }) =>
+            acpCommand({ ...globalFlags(args), maxTurns: args.maxTurns, mcpConfig: args.mcpConfig }),
+          ),
+        ),
+    )
+    .command(
       "demo",
       "A whole team on a sample repository with scripted answers: no key, no network, no AI",
       (builder) =>
