@@ -29,7 +29,7 @@ export type FinalDecision = PermissionDecision & { decision: "allow" | "deny" };
 export type Authorize = (request: PermissionRequest, signal: AbortSignal) => Promise<FinalDecision>;
 /** Hooks may answer in the person's stead; an allow counts only where the mode alone asks. */
 export type BeforeAsk = (request: PermissionRequest, decision: PermissionDecision, signal: AbortSignal) => Promise<HookAdvice | undefined>;
-/** What a person answered. "always" also writes the narrowest rule into the local layer. */
-export type HumanAnswer = "yes" | "no" | "always";
+/** What a person answered. "always" also writes the narrowest rule into the local layer; `refusal` is a no with words for the model. */
+export type HumanAnswer = "yes" | "no" | "always" | { refusal: string };
 /** `undefined` when no human is there: the ask becomes a denial. */
 export type AskHuman = (request: PermissionRequest, decision: PermissionDecision, signal: AbortSignal) => Promise<HumanAnswer | undefined>;
