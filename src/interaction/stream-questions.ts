@@ -53,16 +53,15 @@ export class StreamQuestions {
 
   /** `rule`: what "always" would write. */
   async permission(
-    { tool, access, callId }: PermissionRequest,
+    { tool, access, call }: PermissionRequest,
     { reason }: PermissionDecision,
     rule: string | undefined,
     signal: AbortSignal,
   ): Promise<HumanAnswer | undefined> {
-    const call = callId === undefined ? undefined : this.#calls.get(callId);
     const input = call?.input ?? { subject: access.subject };
     const suggestion = rule === undefined ? undefined : suggestionOf(rule);
     const more = { decision_reason: reason, ...(suggestion ? { permission_suggestions: [suggestion] } : {}) };
-    const answer = await this.#ask({ tool_name: call?.name ?? tool, input, tool_use_id: callId ?? randomUUID(), ...more }, signal);
+    const answer = await this.#ask({ tool_name: tool, input, tool_use_id: call?.id ?? randomUUID(), ...more }, signal);
     if (!answer) return undefined;
     if (answer.behavior === "deny") {
       if (answer.interrupt) this.onInterrupt();

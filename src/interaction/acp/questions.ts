@@ -44,7 +44,7 @@ export class Questions {
     rule: string | undefined,
     signal: AbortSignal,
   ): Promise<HumanAnswer | undefined> {
-    const call = request.callId === undefined ? undefined : this.#calls.get(request.callId);
+    const { call } = request;
     const reason = decision.detail ? `${decision.reason}\n\n${decision.detail}` : decision.reason;
     const shown = call ? toolCall(call, this.#cwd) : this.#strange(request);
     const content = [textContent(reason), ...(call ? await proposedDiffs(call, this.#cwd) : [])];
