@@ -19,6 +19,7 @@ const COMMANDS = new Set([
   "config",
   "doctor",
   "debug",
+  "completion",
 ]);
 const DEFAULT_TURNS = 50;
 
