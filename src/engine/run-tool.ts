@@ -48,14 +48,20 @@ export async function prepareCall(
     );
   }
   try {
-    let input = tool.parse(found?.input ?? original.input);
+    let given = found?.input ?? original.input;
+    let input = tool.parse(given);
     const hooked = await options.fireHook?.({ event: "pre_tool_use", tool: tool.name, input, callId: original.id }, signal);
-    if (hooked?.updatedInput) input = reparsed(tool, hooked.updatedInput);
+    if (hooked?.updatedInput) {
+      given = hooked.updatedInput;
+      input = reparsed(tool, given);
+    }
 
     const hook = hooked && adviceOf(hooked);
-    const request = { agent: options.agent, tool: tool.name, access: tool.access(input), ...(hook ? { hook } : {}) };
+    const call = { ...original, name: tool.name, input: given };
+    const request = { agent: options.agent, tool: tool.name, access: tool.access(input), call, ...(hook ? { hook } : {}) };
     const { resolved, ...decision } = await options.authorize(request, signal);
-    emit({ type: "permission", id: original.id, request, decision });
+    const { call: _, ...asked } = request;
+    emit({ type: "permission", id: original.id, request: asked, decision });
     if (decision.decision === "deny") {
       const text = decision.layer === "human" ? decision.reason : `Permission denied: ${decision.reason}`;
       return answered(errorResult(text));

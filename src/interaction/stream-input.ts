@@ -3,8 +3,10 @@ import type { ImageBlock } from "../protocol/message.ts";
 
 export type InputItem =
   | { type: "message"; text: string; images: readonly ImageBlock[] }
-  /** Wants an answer, but is no message: `request` is what it asks for. */
-  | { type: "control"; id: string; request: string }
+  /** Wants an answer, but is no message: `request` is what it asks for, `details` all that it says. */
+  | { type: "control"; id: string; request: string; details: Readonly<Record<string, unknown>> }
+  /** To a request of ours; without `response` it failed on the other side. */
+  | { type: "answer"; id: string; response: unknown }
   | { type: "problem"; text: string };
 
 const Block = z.discriminatedUnion("type", [
@@ -13,7 +15,10 @@ const Block = z.discriminatedUnion("type", [
 ]);
 const Line = z.discriminatedUnion("type", [
   z.object({ type: z.literal("user"), message: z.object({ role: z.literal("user"), content: z.union([z.string(), z.array(Block)]) }) }),
-  z.object({ type: z.literal("control_request"), request_id: z.string(), request: z.object({ subtype: z.string() }) }),
+  z.object({ type: z.literal("control_request"), request_id: z.string(), request: z.looseObject({ subtype: z.string() }) }),
+  z.object({ type: z.literal("control_response"), response: z.object({ request_id: z.string(), response: z.unknown().optional() }) }),
+  // Nothing waits for these.
+  z.object({ type: z.enum(["keep_alive", "control_cancel_request"]) }),
 ]);
 const SHAPE = '{"type":"user","message":{"role":"user","content":"…"}}';
 
@@ -22,11 +27,12 @@ export async function* readStreamInput(chunks: AsyncIterable<Uint8Array>): Async
   let number = 0;
   for await (const line of linesOf(chunks)) {
     number += 1;
-    if (line.trim() !== "") yield itemOf(line, number);
+    const item = line.trim() === "" ? undefined : itemOf(line, number);
+    if (item) yield item;
   }
 }
 
-function itemOf(line: string, number: number): InputItem {
+function itemOf(line: string, number: number): InputItem | undefined {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -41,8 +47,21 @@ function itemOf(line: string, number: number): InputItem {
     const where = parsed.error.issues[0]?.path.join(".");
     return { type: "problem", text: `Line ${number} of the input is no message${where ? ` ("${where}")` : ""}. A message is ${SHAPE}` };
   }
-  if (parsed.data.type === "control_request") return { type: "control", id: parsed.data.request_id, request: parsed.data.request.subtype };
-  const { content } = parsed.data.message;
+  const { data } = parsed;
+  switch (data.type) {
+    case "user":
+      return messageOf(data.message.content, number);
+    case "control_request":
+      return { type: "control", id: data.request_id, request: data.request.subtype, details: data.request };
+    case "control_response":
+      return { type: "answer", id: data.response.request_id, response: data.response.response };
+    case "keep_alive":
+    case "control_cancel_request":
+      return undefined;
+  }
+}
+
+function messageOf(content: string | readonly z.output<typeof Block>[], number: number): InputItem {
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
   const images = blocks.flatMap(({ type, ...block }): ImageBlock[] =>

@@ -8,6 +8,9 @@ export class UserError extends Error {
   }
 }
 
+/** No model can be asked: there is no provider, or one without its key. */
+export class NoProvider extends UserError {}
+
 /** What the model sent as a call's input does not fit the tool's schema; the text is for the model. */
 export class ToolInputError extends Error {
   override readonly name = "ToolInputError";

@@ -1,3 +1,4 @@
+import type { ToolUseBlock } from "./message.ts";
 import type { Access } from "./tool.ts";
 
 export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
@@ -7,7 +8,8 @@ export type DefinitionMode = PermissionMode | "dontAsk";
 export type PermissionLayer = "danger" | "path" | "rule" | "mode" | "hook" | "human";
 /** What the hooks say of a call: their deny and ask count whatever the layers say, their allow only where the mode alone would ask. */
 export type HookAdvice = { decision: PermissionDecision["decision"]; reason: string };
-export type PermissionRequest = { agent: string; tool: string; access: Access; hook?: HookAdvice };
+/** `call` as it is judged and will be run: hooks may have changed what the model sent. For the person's eyes; nothing is decided by it. */
+export type PermissionRequest = { agent: string; tool: string; access: Access; call?: ToolUseBlock; hook?: HookAdvice };
 /** A sticky ask is turned into allow by a person, or by a rule whose text is the whole command; never by a mode or a wildcard. */
 export type PermissionDecision = {
   decision: "allow" | "deny" | "ask";
@@ -28,7 +30,7 @@ export type FinalDecision = PermissionDecision & { decision: "allow" | "deny" };
 export type Authorize = (request: PermissionRequest, signal: AbortSignal) => Promise<FinalDecision>;
 /** Hooks may answer in the person's stead; an allow counts only where the mode alone asks. */
 export type BeforeAsk = (request: PermissionRequest, decision: PermissionDecision, signal: AbortSignal) => Promise<HookAdvice | undefined>;
-/** What a person answered. "always" also writes the narrowest rule into the local layer. */
-export type HumanAnswer = "yes" | "no" | "always";
+/** What a person answered. "always" also writes the narrowest rule into the local layer; `refusal` is a no with words for the model. */
+export type HumanAnswer = "yes" | "no" | "always" | { refusal: string };
 /** `undefined` when no human is there: the ask becomes a denial. */
 export type AskHuman = (request: PermissionRequest, decision: PermissionDecision, signal: AbortSignal) => Promise<HumanAnswer | undefined>;

@@ -14,8 +14,12 @@ import type { Surroundings } from "./surroundings.ts";
 /** Of the project, and not accepted by the person as it is now. */
 export type WaitingServer = { name: string; source: string };
 
+/** Servers that a program hands over for the person: a map as under `mcpServers`, and who gave it, for texts. */
+export type GivenServers = { raw: Readonly<Record<string, unknown>>; source: string };
+
 export type McpOptions = {
   configFiles: readonly string[];
+  given?: GivenServers | undefined;
   /** Told of a server that is not there, and that it is there again. */
   onNotice: (text: string) => void;
   elicit?: ServerSurroundings["elicit"] | undefined;
@@ -26,7 +30,7 @@ export type McpOptions = {
  * Without one, nothing loads.
  */
 export async function startMcp(surroundings: Surroundings, options: McpOptions): Promise<{ mcp?: SessionMcp; notes: string[] }> {
-  const { servers, problems } = await configuredServers(surroundings, options.configFiles);
+  const { servers, problems } = await configuredServers(surroundings, options.configFiles, options.given);
   const configured = servers.filter(({ config }) => !config.disabled);
   if (configured.length === 0) return { notes: problems };
   const { openSessionMcp } = await import("./session-mcp.ts");
@@ -47,14 +51,18 @@ export async function startMcp(surroundings: Surroundings, options: McpOptions):
 export async function configuredServers(
   surroundings: Surroundings,
   configFiles: readonly string[],
+  given?: GivenServers,
 ): Promise<ConfiguredServers & { waiting: WaitingServer[] }> {
   const { settings, data, cwd } = surroundings;
   const { wished, waiting, problems } = await projectServers(surroundings);
-  if (wished.length === 0 && settings.mcpServers === undefined && configFiles.length === 0) return { servers: [], waiting, problems };
+  if (wished.length === 0 && settings.mcpServers === undefined && configFiles.length === 0 && !given)
+    return { servers: [], waiting, problems };
   const { readServers } = await import("../tools/mcp/schema.ts");
   const own = [...wished, { raw: settings.mcpServers, source: data.config }].map(({ raw, source }) => readServers(raw, source));
-  const given = await Promise.all(configFiles.map((file) => readConfigFile(resolve(cwd, file), file, readServers)));
-  const byName = new Map([...own.flatMap(({ servers }) => servers), ...given.flat()].map((server) => [server.name, server]));
+  const ofFiles = await Promise.all(configFiles.map((file) => readConfigFile(resolve(cwd, file), file, readServers)));
+  const handed = given ? wholeServers(readServers(given.raw, given.source)) : [];
+  const all = [...own.flatMap(({ servers }) => servers), ...ofFiles.flat(), ...handed];
+  const byName = new Map(all.map((server) => [server.name, server]));
   return { servers: [...byName.values()], waiting, problems: [...problems, ...own.flatMap((each) => each.problems)] };
 }
 
@@ -80,7 +88,11 @@ async function readConfigFile(
   const content = parseJson(text, shown);
   if (typeof content !== "object" || content === null || !("mcpServers" in content))
     throw new UserError(`${shown}: mcpServers: is missing; the file is {"mcpServers": {"name": {"command": …} or {"url": …}}}.`);
-  const { servers, problems } = readServers(content.mcpServers, shown);
+  return wholeServers(readServers(content.mcpServers, shown));
+}
+
+/** What a person gave is taken as a whole. */
+function wholeServers({ servers, problems }: ConfiguredServers): ConfiguredServer[] {
   if (problems[0] !== undefined) throw new UserError(problems[0]);
   return servers;
 }

@@ -46,6 +46,8 @@ export type SessionOptions = {
   resume?: string | undefined;
   /** Files with MCP servers beside those of the user's settings. */
   mcpConfig?: readonly string[] | undefined;
+  /** Servers that the program in front hands over for the person. */
+  mcpGiven?: McpOptions["given"];
   /** What the person typed since the last round. */
   steering?: () => string | undefined;
   /** The permissions are those of the agent that asks: the main one or a sub-agent. */
@@ -135,6 +137,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
   const note = options.onProblem ?? ((text: string) => void process.stderr.write(`${text}\n`));
   const { mcp, notes: mcpNotes } = await startMcp(surroundings, {
     configFiles: options.mcpConfig ?? [],
+    given: options.mcpGiven,
     onNotice: note,
     elicit: options.elicit,
   });

@@ -143,7 +143,10 @@ export function createAuthorize({
     const place = { root: context.root, home: context.home };
     const answer = askHuman && !context.isHeadless && !signal.aborted ? await askHuman(request, asked, signal) : undefined;
     if (answer === undefined) return denyUnanswered(request, asked, place);
-    if (answer === "no") return { ...asked, decision: "deny", sticky: false, layer: "human", reason: "User denied this operation" };
+    if (answer === "no" || typeof answer === "object") {
+      const words = typeof answer === "object" ? `: ${answer.refusal}` : "";
+      return { ...asked, decision: "deny", sticky: false, layer: "human", reason: `User denied this operation${words}` };
+    }
     const rules = answer === "always" ? narrowestRules(request, asked, place) : [];
     if (rules.length > 0) await writeAlways?.(rules);
     return {

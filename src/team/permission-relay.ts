@@ -20,10 +20,12 @@ export function permissionRelay({ mailbox, answers, alwaysRule, onWait, ownPane 
     const settled = new AbortController();
     const both = AbortSignal.any([signal, settled.signal]);
     const rule = await alwaysRule(request, decision);
+    // The subject says it; a whole file's content is no mail.
+    const { call: _, ...asked } = request;
     using question = await answers.open(() =>
       mailbox.send(LEAD, {
         type: "permission_request",
-        request,
+        request: asked,
         reason: decision.reason,
         ...(rule === undefined ? {} : { alwaysRule: rule }),
       }),

@@ -188,7 +188,8 @@ test("an image of a message goes to the model, and `initialize` is answered", as
 test.each([
   [[...INPUT, "words", ...STREAM], /leave the prompt out/],
   [INPUT, /needs --output-format stream-json or events/],
-  [["--input-format", "stream-json"], /goes with -p/],
+  // Without -p too: agent SDKs leave it out.
+  [["--input-format", "stream-json"], /needs --output-format stream-json or events/],
 ])("%j is exit 2 with one line", async (args, words) => {
   await using home = await testHome(FILES);
   const run = await home.roocode(args, { env: { ANTHROPIC_API_KEY: "k" } });

@@ -58,7 +58,13 @@ test("an input that a hook changed is what is judged, run and heard of afterward
   const { result, requests, fired } = await called("a", () => ({ updatedInput: { text: "b" }, decision: "ask", reason: "look" }));
   expect(result).toBe("said b");
   expect(requests).toEqual([
-    { agent: "main", tool: "Say", access: { kind: "other", subject: "b" }, hook: { decision: "ask", reason: "a hook says ask: look" } },
+    {
+      agent: "main",
+      tool: "Say",
+      access: { kind: "other", subject: "b" },
+      call: { type: "tool_use", id: "c", name: "Say", input: { text: "b" } },
+      hook: { decision: "ask", reason: "a hook says ask: look" },
+    },
   ]);
   expect(fired.at(-1)).toMatchObject({ event: "post_tool_use", input: { text: "b" } });
   const wrong = await called("a", () => ({ updatedInput: { text: 5 } }));

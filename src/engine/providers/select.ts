@@ -1,5 +1,5 @@
 import { shownAddress } from "../../platform/address.ts";
-import { UserError } from "../../protocol/errors.ts";
+import { NoProvider, UserError } from "../../protocol/errors.ts";
 import type { ModelClient, Prices } from "../../protocol/model.ts";
 import { isLoopback } from "./failure.ts";
 import { assumedLimits, familyOf, isAlias, type ModelAlias, modelFacts, modelOf, type Protocol } from "./models.ts";
@@ -46,7 +46,7 @@ export function selectModel(options: SelectModelOptions): SelectedModel {
   const known = [...configured, ...fromEnvironment(options.env).filter((found) => !configured.some(({ name }) => name === found.name))];
   const named = splitName(options.model ?? "", known);
   const provider = named.provider ?? bestProvider(named.model, known);
-  if (!provider) throw new UserError(NO_PROVIDER);
+  if (!provider) throw new NoProvider(NO_PROVIDER);
   const model = modelId(provider, named.model);
   return { client: makeClient(provider, options), provider: provider.name, model, ...facts(provider, model, options.env) };
 }
@@ -248,7 +248,7 @@ function credentials(provider: Provider, env: Environment): { apiKey?: string; a
   if (authToken) return { authToken };
   const preset = presetOf(provider.name);
   if (provider.apiKeyEnv === preset?.apiKeyEnv && provider.baseUrl !== preset.baseUrl) return {};
-  throw new UserError(`Provider "${provider.name}" takes its key from ${provider.apiKeyEnv}, which is not set.`);
+  throw new NoProvider(`Provider "${provider.name}" takes its key from ${provider.apiKeyEnv}, which is not set.`);
 }
 
 /** Others that speak its protocol know nothing of what it took in later. */

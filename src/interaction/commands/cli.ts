@@ -58,13 +58,19 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             describe: "What -p reads: a prompt, or messages as JSON lines",
           })
           .option("include-partial-messages", { type: "boolean", describe: "With stream-json: answers while they are written, too" })
+          .option("permission-prompt-tool", {
+            choices: ["stdio"] as const,
+            describe: "With stream-json both ways: the program in front answers permission questions",
+          })
           .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
           .option("resume", { type: "string", describe: "Go on with the session of this id, or of its beginning" })
           .option("fork-session", { type: "boolean", describe: "With --resume or -c: go on with a copy of the session" })
           .option("mcp-config", MCP_CONFIG)
           .option("coordinator", { type: "boolean", describe: "Coordinator Mode: no tools for code, sub-agents do the work" })
-          .option("verbose", { type: "boolean", hidden: true }),
+          .option("verbose", { type: "boolean", hidden: true })
+          // Of other products' settings files, which are not read here anyway.
+          .option("setting-sources", { type: "string", hidden: true }),
       (args) => {
         const prompt = [...(args.prompt ?? []), ...behind].join(" ");
         return run(
@@ -75,6 +81,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             outputFormat: args.outputFormat,
             ...(args.inputFormat === "stream-json" ? { isStreamInput: true } : {}),
             ...(args.includePartialMessages ? { includePartial: true } : {}),
+            ...(args.permissionPromptTool ? { asksOverStream: true } : {}),
             maxTurns: args.maxTurns,
             resume: args.resume ?? (args.continue ? "latest" : undefined),
             fork: args.forkSession,
@@ -95,6 +102,20 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           describe: "A new name joins; that of a dead or stopped member takes over its work",
         }),
       (args) => run(import("./worker.ts").then(({ workerCommand }) => workerCommand(args))),
+    )
+    .command(
+      "acp",
+      "Be the agent of an editor: Agent Client Protocol on standard input and output",
+      (builder) =>
+        builder
+          .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
+          .option("mcp-config", MCP_CONFIG),
+      (args) =>
+        run(
+          import("./acp.ts").then(({ acpCommand }) =>
+            acpCommand({ ...globalFlags(args), maxTurns: args.maxTurns, mcpConfig: args.mcpConfig }),
+          ),
+        ),
     )
     .command(
       "demo",

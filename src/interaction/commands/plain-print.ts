@@ -5,6 +5,7 @@ import type { TalkArguments } from "./talk.ts";
 const COMMANDS = new Set([
   "team",
   "worker",
+  "acp",
   "demo",
   "permissions",
   "mcp",

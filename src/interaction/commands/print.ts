@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { escapeSystemTags } from "../../protocol/system-tags.ts";
 import { type OpenedSession, openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings } from "../../runtime/surroundings.ts";
+import { jsonLine } from "../json-line.ts";
 import { onLostReader, outliveOutput } from "../lost-output.ts";
 import { readPiped } from "../piped-input.ts";
 import { failedLine, type OutputFormat, type PrintOptions, printRun, printSubagent } from "../print.ts";
@@ -13,6 +14,8 @@ export type PrintArguments = GlobalFlags & {
   outputFormat: OutputFormat;
   isStreamInput?: boolean;
   includePartial?: boolean;
+  /** Permission questions go to the program in front, as control requests. */
+  asksOverStream?: boolean;
   maxTurns: number;
   resume?: string | undefined;
   mcpConfig?: readonly string[] | undefined;
@@ -66,6 +69,9 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   const surroundings = await readSurroundings(process.cwd(), process.env, args);
   let open = 0;
   let options: PrintOptions | undefined;
+  const questions = args.asksOverStream
+    ? new (await import("../stream-questions.ts")).StreamQuestions((value) => output.write("stdout", jsonLine(value)))
+    : undefined;
   await using session = await openSession(surroundings, {
     maxTurns: args.maxTurns,
     resume: args.resume,
@@ -76,7 +82,15 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
       open += 1;
       return undefined;
     },
-    approvePlan: async (_plan, file) => {
+    ...(questions
+      ? {
+          askHuman: async (permissions, request, decision, signal) =>
+            questions.permission(request, decision, await permissions.alwaysRule(request, decision), signal),
+        }
+      : {}),
+    approvePlan: async (plan, file, signal) => {
+      const answer = await questions?.plan(plan, signal);
+      if (answer) return answer;
       open += 1;
       output.note(`A plan waits for your approval: ${file}`);
       return undefined;
@@ -91,7 +105,10 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
         },
       ),
     // What hooks of the start have done stands before the output begins.
-    onSubagentEvent: (agent, event) => options && printSubagent(event, agent, options),
+    onSubagentEvent: (agent, event) => {
+      questions?.see(event);
+      if (options) printSubagent(event, agent, options);
+    },
   });
   onId(session.id);
   for (const text of session.notes) output.note(text);
@@ -113,11 +130,11 @@ async function printSession(args: PrintArguments, output: PrintOutput, onId: (id
   options = printing;
   const run: Run = (events, isLater = false) => {
     open = 0;
-    return printRun(events, { ...printing, isLater });
+    return printRun(questions ? questions.watch(events) : events, { ...printing, isLater });
   };
   // Without await the session would be closed before the run has ended.
   const code = args.isStreamInput
-    ? await (await import("./print-stream.ts")).printMessages(session, run, printing, interrupt.signal)
+    ? await (await import("./print-stream.ts")).printMessages(session, run, printing, interrupt.signal, questions)
     : await run(await promptRun(session, given, args.prompt === undefined ? "" : await piped?.text, output, interrupt.signal));
   return code === SIGNAL_CODES.SIGINT && signalled > 0 ? signalled : code;
 }

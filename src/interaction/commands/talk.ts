@@ -11,6 +11,8 @@ export type TalkArguments = GlobalFlags & {
   isStreamInput?: boolean;
   /** stream-json shows answers while they are written. */
   includePartial?: boolean;
+  /** Permission questions go to the program in front, as control requests. */
+  asksOverStream?: boolean;
   maxTurns: number;
   resume: string | undefined;
   /** Go on with a copy of the session, which stays as it is. */
@@ -23,8 +25,10 @@ export type TalkArguments = GlobalFlags & {
 /** Gives the exit code. */
 export async function talk(args: TalkArguments): Promise<number> {
   if (args.fork) return talk({ ...args, fork: false, resume: await copyOf(args) });
-  if (args.isStreamInput && !args.print) throw new UserError("--input-format stream-json goes with -p.");
-  if (args.print) return (await import("./print.ts")).printCommand(args);
+  if (args.asksOverStream && !args.isStreamInput)
+    throw new UserError("--permission-prompt-tool stdio goes with -p --input-format stream-json --output-format stream-json.");
+  // Messages as JSON lines come from a program: agent SDKs leave -p out.
+  if (args.print || args.isStreamInput) return (await import("./print.ts")).printCommand(args);
   return (await import("./chat.ts")).chatCommand(args);
 }
 
