@@ -1,5 +1,7 @@
 // Run by scripts/bench speedup: what a team is worth where the model's answers are what takes the time. The same eight tasks of three turns
 // each, once by `roocode -p` and once by each team; the scripted model takes its time for every answer.
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Conversation, Role } from "../src/interaction/demo/conversation.ts";
 import { type PlanInput, readPlan } from "../src/interaction/demo/plan.ts";
@@ -20,7 +22,7 @@ const FILES = Object.fromEntries(TASKS.map(({ file }, index) => [file, `part ${i
 const MODE = ["--permission-mode", "bypassPermissions"];
 
 type Turn = { role: Role["type"]; at: number; end: number };
-type Run = { seconds: number; turns: Turn[]; input: number; uncached: number; files: number; code: number | null };
+type Run = { seconds: number; turns: Turn[]; input: number; uncached: number; files: number; gits: number; code: number | null };
 
 const single = await alone();
 const rows = [
@@ -33,6 +35,7 @@ const rows = [
     "turns: lead, members, integrator",
     "input tokens",
     "of them not sent before",
+    "git starts",
     "done",
   ],
 ];
@@ -60,6 +63,7 @@ function add(name: string, run: Run, ideal: number): void {
     run.turns.some(({ role }) => role === "main") ? `${of("main")}` : `${of("lead")}, ${of("worker")}, ${of("integrator")}`,
     times(run.input, single.input),
     times(run.uncached, single.uncached),
+    `${run.gits}`,
     `${run.files} of ${TASKS.length}, exit ${run.code}`,
   ]);
   if (process.argv.includes("--turns"))
@@ -130,8 +134,10 @@ async function measured(
     return answer(conversation);
   });
   await using home = await testHome(FILES);
-  const code = await run(home, model.env("anthropic"));
+  const counted = await countingGit(dirname(home.repo));
+  const code = await run(home, { ...model.env("anthropic"), PATH: `${counted.folder}:${process.env.PATH}` });
   const seconds = (performance.now() - started) / 1000;
+  const gits = counted.starts();
   const done = await gitText(home.repo, ["grep", "-l", "changed", "--", "src"]);
   const bodies = model.proxy.captures.map(({ body }) => asCached(body));
   return {
@@ -140,8 +146,20 @@ async function measured(
     input: bodies.reduce((sum, body) => sum + body.length / 4, 0),
     uncached: bodies.reduce((sum, body, index) => sum + (body.length - longestShared(body, bodies.slice(0, index))) / 4, 0),
     files: done.split("\n").filter((line) => line !== "").length,
+    gits,
     code,
   };
+}
+
+/** A folder for PATH, with a git that notes each of its starts. */
+async function countingGit(at: string): Promise<{ folder: string; starts: () => number }> {
+  const [folder, log] = [join(at, "counting"), join(at, "git-starts")];
+  const real = join(await gitText(at, ["--exec-path"]), "git");
+  mkdirSync(folder);
+  writeFileSync(log, "");
+  writeFileSync(join(folder, "git"), `#!/bin/sh\nprintf . >> '${log}'\nexec '${real}' "$@"\n`);
+  chmodSync(join(folder, "git"), 0o755);
+  return { folder, starts: () => readFileSync(log, "utf8").length };
 }
 
 /** In the order of the API's cache, without the marks, which move along. */

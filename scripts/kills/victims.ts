@@ -16,7 +16,7 @@ const GIT_CALLS = {
   "git merge": ["(^| )merge --no-ff ", 1, 10],
   "git landing": ["(^| )merge --ff-only ", 0, 4],
   "git commit": ["(^| )commit ", 4, 8],
-  "any git": ["", 150, 8],
+  "any git": ["", 100, 8],
 } as const;
 
 export type Killer = {

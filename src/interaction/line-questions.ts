@@ -1,13 +1,6 @@
 import { createInterface, type Interface, type Key as TypedKey } from "node:readline";
+import type { InputListener } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** Keys that act at once; `interrupt` is Ctrl+C on an empty line. */
-export type Key = "escape" | "interrupt" | "background" | "next-mode";
-export type InputListener = {
-  /** A line that answers no question; false gives it to the next question. */
-  line(text: string): boolean;
-  key(key: Key): void;
-};
 
 /** How long a lone Esc waits for the rest of an escape sequence. */
 const ESCAPE_MS = 50;

@@ -4,9 +4,11 @@ import { resultText, type ToolResult } from "../protocol/tool.ts";
 import { retryText } from "../team/agent-presence.ts";
 import type { PlanAnswer } from "../tools/builtin/exit-plan-mode.ts";
 import { compactedText } from "./compacted-text.ts";
-import { type InputListener, LineQuestions } from "./line-questions.ts";
+import { LineQuestions } from "./line-questions.ts";
 import { endText } from "./print.ts";
+import type { InputListener, Screen } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
+import { firstLine, shortInput, visible } from "./visible.ts";
 
 const PLAN_MODES: readonly PermissionMode[] = ["default", "acceptEdits", "bypassPermissions"];
 const PLAN_QUESTION =
@@ -16,7 +18,7 @@ const PLAN_QUESTION =
 const MAX_LINES = 40;
 
 /** Lines that a person reads, and questions by readline. Owns no agent state; several agents may write to one screen. */
-export class PlainScreen {
+export class PlainScreen implements Screen {
   readonly #terminal: Terminal;
   readonly #questions: LineQuestions;
   /** Text of a line whose end has not come yet, and how much of it stands on the screen. */
@@ -38,6 +40,14 @@ export class PlainScreen {
   dim(text: string): void {
     this.line(this.#terminal.isScreen ? `\x1b[2m${text}\x1b[22m` : text);
     this.#lastLine = text;
+  }
+
+  hint(text: string): void {
+    this.dim(text);
+  }
+
+  prompt(giveWay: AbortSignal): Promise<string | undefined> {
+    return this.ask("> ", giveWay, true);
   }
 
   /** Nothing stands on it any more; what is no screen keeps its lines. */
@@ -201,23 +211,6 @@ export class PlainScreen {
     this.#openLine = "";
     this.#shown = 0;
   }
-}
-
-/** What a model, tool or file says can't act on the terminal: control codes are shown, the own dim marks stay. */
-function visible(text: string): string {
-  return text.replaceAll(/\x1b(?!\[2?2?m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, (code) => {
-    return `\\x${(code.codePointAt(0) ?? 0).toString(16).padStart(2, "0")}`;
-  });
-}
-
-function shortInput(input: Record<string, unknown>): string {
-  const first = Object.values(input).find((value) => typeof value === "string");
-  return typeof first === "string" ? `(${firstLine(first)})` : "";
-}
-
-function firstLine(text: string): string {
-  const line = text.trim().split("\n", 1)[0] ?? "";
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }
 
 function indent(text: string, by: string): string {

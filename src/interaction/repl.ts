@@ -3,8 +3,7 @@ import { type UserMessage, userText } from "../protocol/message.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 import type { OpenedSession } from "../runtime/open-session.ts";
 import type { Attention } from "./attention.ts";
-import type { Key } from "./line-questions.ts";
-import type { PlainScreen } from "./plain.ts";
+import type { Key, Screen } from "./screen.ts";
 import type { SlashContext, SlashEnd } from "./slash/command.ts";
 import { maySlash, resolveSlash, type Slash } from "./slash/resolve.ts";
 import { sayProblem } from "./slash/say-problem.ts";
@@ -19,7 +18,7 @@ const TWICE_MS = 2_000;
  */
 export async function runRepl(
   session: OpenedSession,
-  screen: PlainScreen,
+  screen: Screen,
   queue: SteeringQueue,
   attention: Attention,
   firstPrompt?: string,
@@ -59,14 +58,17 @@ export async function runRepl(
   /** A line that was typed while the agent works. */
   async function takeTyped(line: string, signal: AbortSignal): Promise<void> {
     const slash = await resolveSlash(line, session);
-    if (slash?.type === "unknown") screen.line(slash.text);
+    if (ownCommand(line) !== undefined) {
+      queue.addCommand(line);
+      screen.hint("It runs when the agent is done. /queue shows what waits; Esc stops the agent and runs it now.");
+    } else if (slash?.type === "unknown") screen.line(slash.text);
     else if (slash?.type === "command" && slash.command.anyTime) await runCommand(slash, signal);
     else if (slash) {
       queue.addCommand(line);
-      screen.dim(`/${slash.name} runs when the agent is done. /queue shows what waits; Esc stops the agent and runs it now.`);
+      screen.hint(`/${slash.name} runs when the agent is done. /queue shows what waits; Esc stops the agent and runs it now.`);
     } else {
       queue.add(line);
-      screen.dim("It goes in with the next round. /queue shows what waits; Esc stops the agent and sends it now.");
+      screen.hint("It goes in with the next round. /queue shows what waits; Esc stops the agent and sends it now.");
     }
   }
 
@@ -88,7 +90,7 @@ export async function runRepl(
       if (session.subagents.hasNews) return "";
       isAtPrompt = true;
       const giveWay = attention.open();
-      const line = await screen.ask("> ", giveWay, true);
+      const line = await screen.prompt(giveWay);
       isAtPrompt = false;
       if (line !== undefined || !giveWay.aborted || end !== undefined) return line;
     }
@@ -97,7 +99,7 @@ export async function runRepl(
   function interrupt(): void {
     const busy = running ?? command;
     if (!busy || busy.signal.aborted) return;
-    screen.dim("Interrupting …");
+    screen.hint("Interrupting …");
     busy.abort();
   }
 
@@ -112,7 +114,7 @@ export async function runRepl(
     switch (key) {
       case "escape": {
         const moved = running ? session.subagents.toBackground() : 0;
-        if (moved > 0) screen.dim(`Sent ${counted(moved, "a sub-agent", "sub-agents")[0]} to the background; Esc again stops the agent.`);
+        if (moved > 0) screen.hint(`Sent ${counted(moved, "a sub-agent", "sub-agents")[0]} to the background; Esc again stops the agent.`);
         else if (running ?? command) interrupt();
         else if (second && isAtPrompt) screen.answer("/rewind");
         break;
@@ -120,19 +122,19 @@ export async function runRepl(
       case "interrupt":
         if (second) leave();
         else if (running ?? command) interrupt();
-        else screen.dim("Ctrl+C once more ends the session.");
+        else screen.hint("Ctrl+C once more ends the session.");
         break;
       case "background": {
         const agents = session.subagents.toBackground();
         const commands = session.toBackground();
         const moved = [...counted(commands, "a command", "commands"), ...counted(agents, "a sub-agent", "sub-agents")];
-        screen.dim(moved.length > 0 ? `Sent ${moved.join(" and ")} to the background.` : "Nothing runs that can go to the background.");
+        screen.hint(moved.length > 0 ? `Sent ${moved.join(" and ")} to the background.` : "Nothing runs that can go to the background.");
         break;
       }
       case "next-mode": {
         const next = PERMISSION_MODES[(PERMISSION_MODES.indexOf(session.mode()) + 1) % PERMISSION_MODES.length];
         if (next) session.setMode(next);
-        screen.dim(`Mode ${session.mode()}.`);
+        screen.hint(`Mode ${session.mode()}.`);
         break;
       }
     }
@@ -164,6 +166,13 @@ export async function runRepl(
       const news = line.trim() === "" ? session.subagents.news() : undefined;
       if (line.trim() === "" && news === undefined) continue;
       const whole = new AbortController();
+      const own = ownCommand(line);
+      if (own !== undefined) {
+        command = whole;
+        for await (const event of session.runCommand(own, whole.signal)) screen.event(event);
+        command = undefined;
+        continue;
+      }
       const slash = maySlash(line) ? await resolveSlash(line, session) : undefined;
       if (slash?.type === "unknown") screen.line(slash.text);
       if (slash?.type === "command") {
@@ -188,6 +197,11 @@ export async function runRepl(
     if (typeof end !== "object") screen.close();
   }
   return end ?? "exit";
+}
+
+/** `!npm test` */
+function ownCommand(line: string): string | undefined {
+  return /^!\s*(\S[\s\S]*)$/.exec(line)?.[1];
 }
 
 function counted(count: number, one: string, many: string): string[] {

@@ -4,10 +4,10 @@ import type { TeamScreen } from "../runtime/run-team.ts";
 import { retryText } from "../team/agent-presence.ts";
 import type { LeadAnswer } from "../team/lead-answers.ts";
 import type { Attention } from "./attention.ts";
-import type { PlainScreen } from "./plain.ts";
+import type { Screen } from "./screen.ts";
 
 /** The lead's terminal: its own talk, its team's steps, everybody's questions. */
-export function plainTeamScreen(screen: PlainScreen): TeamScreen {
+export function plainTeamScreen(screen: Screen): TeamScreen {
   const askHuman: NonNullable<TeamScreen["askHuman"]> = (alwaysRule, request, decision, signal) =>
     screen.askPermission(request, decision, alwaysRule, signal);
   return {
@@ -31,7 +31,7 @@ export function plainTeamScreen(screen: PlainScreen): TeamScreen {
 }
 
 /** Of a team that grew out of a conversation: its lead is one of those who share the screen, and the open prompt gives way to questions. */
-export function sessionTeamScreen(screen: PlainScreen, attention: Attention, team: string): TeamScreen {
+export function sessionTeamScreen(screen: Screen, attention: Attention, team: string): TeamScreen {
   const plain = plainTeamScreen(screen);
   const lead = `${team} lead`;
   let lastStep: string | undefined;
@@ -58,7 +58,7 @@ export function sessionTeamScreen(screen: PlainScreen, attention: Attention, tea
   };
 }
 
-async function askPlan(screen: PlainScreen, from: string, plan: string, signal: AbortSignal): Promise<LeadAnswer | undefined> {
+async function askPlan(screen: Screen, from: string, plan: string, signal: AbortSignal): Promise<LeadAnswer | undefined> {
   screen.line(`The plan of ${from}:\n\n${plan}\n`);
   for (;;) {
     const answer = (await screen.ask(`${from} changes nothing before. Approve? [y]es, or say what to change > `, signal))?.trim();
@@ -70,7 +70,7 @@ async function askPlan(screen: PlainScreen, from: string, plan: string, signal: 
 }
 
 /** Of a teammate inside this process only what does not come by the team's log: its calls and its words. */
-function memberEvent(screen: PlainScreen, name: string, event: AgentEvent): void {
+function memberEvent(screen: Screen, name: string, event: AgentEvent): void {
   if (event.type === "tool_use" || event.type === "message" || event.type === "notice") screen.event(event, name);
 }
 

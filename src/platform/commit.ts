@@ -1,10 +1,18 @@
+import { UserError } from "../protocol/errors.ts";
 import { GitError, git, gitText } from "./git.ts";
 import { removeLeftLocks } from "./left-locks.ts";
 import { wholeLfsFiles } from "./lfs.ts";
 import { strayRepositories } from "./submodules.ts";
+import { type WorktreeEntry, type WorktreeState, worktreeState } from "./worktree-state.ts";
 
-/** With `branch` only while HEAD is on it: what a model did to its HEAD must not put a commit of ours on somebody else's branch. */
-export type CommitRequest = { subject: string; trailers?: Readonly<Record<string, string>>; branch?: string };
+export type CommitRequest = {
+  subject: string;
+  trailers?: Readonly<Record<string, string>>;
+  /** Only while HEAD is on it: what a model did to its HEAD must not put a commit of ours on somebody else's branch. */
+  branch?: string;
+  /** Commits nothing when something would have to stay behind: throws a UserError that names it. */
+  mustTakeAll?: boolean;
+};
 
 const FALLBACK_NAME = "roocode";
 const FALLBACK_EMAIL = "roocode@localhost";
@@ -19,80 +27,82 @@ export async function commitAll(worktree: string, request: CommitRequest): Promi
     return await commitOnce(worktree, request);
   } catch (error) {
     // git says why it fails; one that was killed (no memory, a signal to all) does not, and leaves its locks. A member's own may have been, too.
-    if (error instanceof GitError && !error.message.includes(".lock': File exists")) throw error;
+    if (error instanceof UserError || (error instanceof GitError && !error.message.includes(".lock': File exists"))) throw error;
     await removeLeftLocks(worktree);
     return commitOnce(worktree, request);
   }
 }
 
-async function commitOnce(worktree: string, { subject, trailers = {}, branch }: CommitRequest): Promise<string | undefined> {
-  if (branch !== undefined && (await headOf(worktree)) !== `refs/heads/${branch}`) return undefined;
-  const dirty = await dirtyEntries(worktree);
-  if (dirty.length === 0 || dirty.some(isUnmerged)) return undefined;
-  const whole = await wholeLfsFiles(worktree, dirty.map(pathOf));
-  const nested = dirty.filter(isRepository).map(({ path }) => path.slice(0, -1));
+async function commitOnce(worktree: string, { subject, trailers = {}, branch, mustTakeAll }: CommitRequest): Promise<string | undefined> {
+  const state = await worktreeState(worktree);
+  const whole = await wholeLfsFiles(worktree, state.entries.map(pathOf));
+  const held = mustTakeAll ? await heldBack(worktree, state, whole, branch) : undefined;
+  if (held !== undefined) throw new UserError(held);
+  if (branch !== undefined && state.branch !== branch) return undefined;
+  if (state.entries.length === 0 || state.entries.some(isUnmerged)) return undefined;
+  const nested = state.entries.filter(isRepository).map(({ path }) => path.slice(0, -1));
   // Not the link of ours, nor what was installed in its place; where the repository keeps the folder, its files are files like others.
-  const keepsModules = dirty.some(({ code, path }) => code !== "??" && path.startsWith("node_modules/"));
+  const keepsModules = state.entries.some(({ kind, path }) => kind !== "untracked" && path.startsWith("node_modules/"));
   const left = [...whole, ...nested, ...(keepsModules ? [] : ["node_modules"])];
   await gitText(worktree, ["add", "--all", "--sparse", "--", ".", ...left.map((path) => `:(top,exclude,literal)${path}`)]);
-  const staged = await git(worktree, ["diff", "--cached", "--quiet"]);
-  if (staged.exitCode === 0) return undefined;
   const lines = Object.entries(trailers).map(([key, value]) => `${key}: ${value}`);
   const message = [subject.split("\n")[0]?.slice(0, 200) ?? "", ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
-  await gitText(worktree, ["commit", "--no-verify", "--cleanup=whitespace", "--file=-"], { env: await identity(worktree), input: message });
-  return gitText(worktree, ["rev-parse", "HEAD"]);
+  const args = ["commit", "--no-verify", "--cleanup=whitespace", "--file=-"];
+  const result = await git(worktree, args, { env: await identity(worktree), input: message });
+  if (result.exitCode === 0) return gitText(worktree, ["rev-parse", "HEAD"]);
+  // What was dirty may all have been left out.
+  if ((await git(worktree, ["diff", "--cached", "--quiet"])).exitCode === 0) return undefined;
+  throw new GitError(args, result);
 }
 
 /** What a commit would leave in the worktree, with the reason; undefined when it would take all. */
-export async function notCommittable(worktree: string, branch: string): Promise<string | undefined> {
-  const head = await headOf(worktree);
-  if (head !== `refs/heads/${branch}`)
-    return `the worktree is on ${head.replace("refs/heads/", "") || "a detached HEAD"}, and only what is on ${branch} is merged. Finish what is under way there, then: git switch ${branch}; bring commits along with git merge or git cherry-pick.`;
-  const dirty = await dirtyEntries(worktree);
-  const unmerged = dirty.filter(isUnmerged).map(pathOf);
+export async function notCommittable(worktree: string, branch: string, state?: WorktreeState): Promise<string | undefined> {
+  const now = state ?? (await worktreeState(worktree));
+  return heldBack(worktree, now, await wholeLfsFiles(worktree, now.entries.map(pathOf)), branch);
+}
+
+async function heldBack(
+  worktree: string,
+  { branch: head, entries }: WorktreeState,
+  whole: readonly string[],
+  branch: string | undefined,
+): Promise<string | undefined> {
+  if (branch !== undefined && head !== branch)
+    return `the worktree is on ${head ?? "a detached HEAD"}, and only what is on ${branch} is merged. Finish what is under way there, then: git switch ${branch}; bring commits along with git merge or git cherry-pick.`;
+  const unmerged = entries.filter(isUnmerged).map(pathOf);
   if (unmerged.length > 0)
     return `${unmerged.join(", ")} ${unmerged.length === 1 ? "is" : "are"} in conflict. Resolve it, git add and git commit; or git merge --abort.`;
-  const nested = [...dirty.filter(isRepository).map(pathOf), ...(await strayRepositories(worktree)).map((path) => `${path}/`)];
+  const nested = [...entries.filter(isRepository).map(pathOf), ...(await strayRepositories(worktree)).map((path) => `${path}/`)];
   if (nested.length > 0)
     return `${nested.join(", ")} ${nested.length === 1 ? "is a git repository" : "are git repositories"} of its own, whose files no commit of yours would hold. Remove it, or its .git folder (and git rm --cached it where it was added), or move it out of the worktree.`;
-  const left = await wholeLfsFiles(worktree, dirty.map(pathOf));
-  if (left.length === 0) return undefined;
-  return `${left.join(", ")} ${left.length === 1 ? "belongs" : "belong"} in Git LFS, and git-lfs is not set up on this machine, so the change can't be committed. Take it back with git checkout, or tell the lead that git-lfs is needed.`;
+  if (whole.length === 0) return undefined;
+  return `${whole.join(", ")} ${whole.length === 1 ? "belongs" : "belong"} in Git LFS, and git-lfs is not set up on this machine, so the change can't be committed. Take it back with git checkout, or tell the lead that git-lfs is needed.`;
 }
 
-/** Empty where it is detached. */
-async function headOf(worktree: string): Promise<string> {
-  return (await git(worktree, ["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
-}
-
-/** Two letters of git's status, and the path. */
-type Entry = { code: string; path: string };
-
-async function dirtyEntries(worktree: string): Promise<Entry[]> {
-  const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"];
-  const result = await git(worktree, args);
-  if (result.exitCode !== 0) throw new GitError(args, result);
-  return result.stdout.split("\0").flatMap((entry) => (entry.length > 3 ? [{ code: entry.slice(0, 2), path: entry.slice(3) }] : []));
-}
-
-function pathOf({ path }: Entry): string {
+function pathOf({ path }: WorktreeEntry): string {
   return path;
 }
 
-function isUnmerged({ code }: Entry): boolean {
-  return code.includes("U") || code === "AA" || code === "DD";
+function isUnmerged({ kind }: WorktreeEntry): boolean {
+  return kind === "unmerged";
 }
 
 /** All files are listed singly, but for what git does not look into. */
-function isRepository({ code, path }: Entry): boolean {
-  return code === "??" && path.endsWith("/");
+function isRepository({ kind, path }: WorktreeEntry): boolean {
+  return kind === "untracked" && path.endsWith("/");
 }
 
 /** Environment for a commit: empty where the user has an identity, else roocode's. */
 export async function identity(worktree: string): Promise<NodeJS.ProcessEnv> {
-  const email = await git(worktree, ["config", "user.email"]);
-  const name = await git(worktree, ["config", "user.name"]);
-  if (email.stdout.trim() !== "" && name.stdout.trim() !== "") return {};
+  const { stdout } = await git(worktree, ["config", "-z", "--get-regexp", "^user\\.(email|name)$"]);
+  // The last value of a key counts.
+  const set = new Map<string, string>();
+  for (const entry of stdout.split("\0")) {
+    const [key = "", ...value] = entry.split("\n");
+    set.set(key, value.join("\n").trim());
+  }
+  const isSet = (key: string) => (set.get(key) ?? "") !== "";
+  if (isSet("user.email") && isSet("user.name")) return {};
   return {
     GIT_AUTHOR_NAME: FALLBACK_NAME,
     GIT_AUTHOR_EMAIL: FALLBACK_EMAIL,

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { realpath, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { exists } from "./files.ts";
 import { type GitProgram, gitPrograms, programsDigest, withoutPrograms, writesContent } from "./git-programs.ts";
+import { GitKilled, isRepeatable, ownRefLock } from "./killed-git.ts";
 import { ownEnvironment } from "./own-programs.ts";
 
 export type GitResult = { exitCode: number; stdout: string; stderr: string };
@@ -36,7 +37,7 @@ export function acceptGitPrograms(programs: readonly GitProgram[]): void {
 
 /** Programs that the repository's own settings make git start on its files; see git-programs.ts. */
 export function programsOf(cwd: string): Promise<GitProgram[]> {
-  return gitPrograms(cwd, async (args) => (await start(cwd, args, { env: gitEnvironment() })).stdout);
+  return gitPrograms(cwd, async (args) => (await again(args, () => start(cwd, args, { env: gitEnvironment() }))).stdout);
 }
 
 /** The environment of a git of ours: nothing inherited that points git elsewhere, no question, the settings above. */
@@ -59,7 +60,10 @@ function gitEnvironment(
   return { ...env, ...extra };
 }
 
-/** Runs git through node:child_process (no library on the way to the first request). Never throws for a git that fails. */
+/**
+ * Runs git through node:child_process (no library on the way to the first request). Never throws for a git that fails; GitKilled for one
+ * that was killed, where it could not be run once more.
+ */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   // A missing folder would show as ENOENT of git itself.
   if (!existsSync(cwd)) return failed(`there is no folder ${cwd}`);
@@ -71,7 +75,33 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
       `this repository's own git settings start programs on its files (${keys}), which nobody accepted; start once with --trust, or remove them with git config --unset`,
     );
   }
-  return start(cwd, looksIntoNoSubmodule(args), { ...options, env: gitEnvironment(ownEnvironment(), options.env, programs) });
+  const env = gitEnvironment(ownEnvironment(), options.env, programs);
+  return again(args, () => start(cwd, looksIntoNoSubmodule(args), { ...options, env }));
+}
+
+/** Once more where it was killed and can be repeated; without the lock that it left on a ref of ours. */
+async function again(args: readonly string[], run: () => Promise<GitResult>): Promise<GitResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof GitKilled) || !isRepeatable(args)) throw error;
+  }
+  const result = await run();
+  const lock = result.exitCode === 0 ? undefined : ownRefLock(result.stderr);
+  if (lock === undefined) return result;
+  await rm(lock, { force: true });
+  return run();
+}
+
+/** As a shell says it; git has no such exit code. */
+export const KILLED = 137;
+
+/** For a caller that looks at what was left: one that was killed counts as one that failed, with KILLED. */
+export async function tryGit(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  return git(cwd, args, options).catch((error: unknown) => {
+    if (error instanceof GitKilled) return { ...failed(error.message), exitCode: KILLED };
+    throw error;
+  });
 }
 
 /** For a shell in which a model merges: its git starts no hook and no program of the repository either. */
@@ -103,7 +133,9 @@ async function start(cwd: string, args: readonly string[], options: GitOptions):
       args,
       { cwd, env: options.env, maxBuffer: 256 * 1024 * 1024, encoding: "utf8", ...(options.signal ? { signal: options.signal } : {}) },
       (error, stdout, stderr) => {
-        if (error && typeof error.code !== "number") reject(error);
+        // `killed` is by us: an interrupt, or too much output.
+        if (error?.signal && !error.killed) reject(new GitKilled(args, error.signal));
+        else if (error && typeof error.code !== "number") reject(error);
         else resolve({ exitCode: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
       },
     );

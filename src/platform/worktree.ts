@@ -1,7 +1,8 @@
 import { appendFile, copyFile, mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
+import { checkoutAt, checkoutsOf } from "./checkouts.ts";
 import { exists, isErrno, readTextOrUndefined } from "./files.ts";
-import { GitError, git, gitText } from "./git.ts";
+import { GitError, git, gitText, KILLED, tryGit } from "./git.ts";
 import { withLock } from "./lock.ts";
 
 export type WorktreeRequest = {
@@ -20,17 +21,19 @@ export type WorktreeRequest = {
 export async function addWorktree({ primary, path, branch, commit, lockPath }: WorktreeRequest): Promise<void> {
   await withLock(lockPath, async () => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await forgetCutAdd(primary, path);
     const isNew = branch !== undefined && !(await hasBranch(primary, branch));
     const wasThere = await exists(path);
     // Forced, for what somebody removed by hand is still in git's list, and the place would count as taken.
     const args = ["worktree", "add", "--force", ...(branch === undefined ? ["--detach"] : ["--no-track", "-b", branch]), path, commit];
-    const result = await git(primary, args);
-    if (result.exitCode === 0) return;
-    if (!wasThere) await rm(path, { recursive: true, force: true });
-    await git(primary, ["worktree", "prune"]);
-    if (isNew && branch !== undefined) await git(primary, ["branch", "-D", branch]);
-    throw new GitError(args, result);
+    for (let isAgain = false; ; isAgain = true) {
+      const result = await tryGit(primary, args);
+      if (result.exitCode === 0) return;
+      const wasCut = await forgetCutAdd(primary, path);
+      if (!wasThere) await rm(path, { recursive: true, force: true });
+      await git(primary, ["worktree", "prune"]);
+      if (isNew && branch !== undefined) await git(primary, ["branch", "-D", branch]);
+      if (isAgain || !(wasCut || result.exitCode === KILLED)) throw new GitError(args, result);
+    }
   });
 }
 
@@ -43,15 +46,14 @@ export async function restoreWorktree(request: Omit<WorktreeRequest, "commit"> &
   });
 }
 
-/** A git that was killed while it made a worktree leaves it locked: then neither `remove` nor `prune` nor the end of its branch works. */
-async function forgetCutAdd(primary: string, path: string): Promise<void> {
-  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
-  const real = join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
-  for (const record of stdout.split("\0\0")) {
-    const lines = record.split("\0");
-    const isThis = lines.includes(`worktree ${path}`) || lines.includes(`worktree ${real}`);
-    if (isThis && lines.includes("locked initializing")) await git(primary, ["worktree", "unlock", path]);
-  }
+/**
+ * A git that was killed while it made a worktree leaves it locked: then neither another `add`, `remove` nor `prune` nor the end of its
+ * branch works. True when there was such a one.
+ */
+async function forgetCutAdd(primary: string, path: string): Promise<boolean> {
+  const cut = (await checkoutAt(await checkoutsOf(primary), path))?.lock === "initializing";
+  if (cut) await git(primary, ["worktree", "unlock", path]);
+  return cut;
 }
 
 /** What a fresh checkout lacks: node_modules as a link, and the ignored files that `.roocode/worktree-include` names. */
@@ -121,9 +123,10 @@ async function hasBranch(primary: string, branch: string): Promise<boolean> {
 /** Takes the folder and git's record of it away; the branch stays. For a worktree that was proven to hold nothing of its own. */
 export async function removeWorktree(primary: string, path: string, lockPath: string): Promise<void> {
   await withLock(lockPath, async () => {
-    await forgetCutAdd(primary, path);
-    await git(primary, ["worktree", "remove", "--force", path]);
+    const remove = () => tryGit(primary, ["worktree", "remove", "--force", path]);
+    const isRecordGone = (await remove()).exitCode === 0;
+    if (!isRecordGone && (await forgetCutAdd(primary, path))) await remove();
     await rm(path, { recursive: true, force: true });
-    await git(primary, ["worktree", "prune"]);
+    if (!isRecordGone) await git(primary, ["worktree", "prune"]);
   });
 }

@@ -1,5 +1,6 @@
-import { notCommittable } from "../platform/commit.ts";
+import type { CommitRequest } from "../platform/commit.ts";
 import { GitError, gitText } from "../platform/git.ts";
+import { UserError } from "../protocol/errors.ts";
 import { type Spent, spentSince } from "../protocol/model.ts";
 import type { TeammateInfo, TeamTask } from "../protocol/team.ts";
 import { runGate } from "../team/converge/gate.ts";
@@ -14,22 +15,20 @@ export async function completion(
   task: TeamTask,
   info: TeammateInfo,
   atClaim: AtClaim | undefined,
-  save: (subject: string, trailers: Record<string, string>) => Promise<string | undefined>,
+  save: (request: CommitRequest) => Promise<string | undefined>,
   spent: () => Spent,
   check: (command: string) => Promise<string | undefined>,
 ): Promise<Completion> {
   const reason = task.check === undefined ? undefined : await check(task.check);
   if (reason !== undefined) return { ok: false, reason };
-  const held = await notCommittable(info.worktreePath, info.branch);
-  if (held !== undefined) return { ok: false, reason: held };
   const trailers = { "RooCode-Task": task.id, ...(task.claim ? { "RooCode-Epoch": String(task.claim.epoch) } : {}) };
-  try {
-    await save(task.subject, trailers);
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    return { ok: false, reason: `its work can't be committed: ${error.message}` };
-  }
-  const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
+  const saved = await save({ subject: task.subject, trailers, mustTakeAll: true }).catch((error: unknown) => {
+    if (error instanceof UserError) return { held: error.message };
+    if (error instanceof GitError) return { held: `its work can't be committed: ${error.message}` };
+    throw error;
+  });
+  if (typeof saved === "object") return { ok: false, reason: saved.held };
+  const head = saved ?? (await gitText(info.worktreePath, ["rev-parse", "HEAD"]));
   const before = atClaim?.head ?? info.baseCommit;
   return {
     ok: true,

@@ -11,10 +11,12 @@ import type { FireHook } from "../protocol/hook.ts";
 import type { TextBlock, UserMessage } from "../protocol/message.ts";
 import type { AskHuman, PermissionMode } from "../protocol/permission.ts";
 import type { SessionHeader } from "../protocol/session.ts";
-import type { Tool } from "../protocol/tool.ts";
+import type { MayShow, Tool } from "../protocol/tool.ts";
 import type { ShellState } from "../tools/bash/shell-state.ts";
 import { type AskUser, askUserTool } from "../tools/builtin/ask-user.ts";
+import { bashTool } from "../tools/builtin/bash.ts";
 import type { ApprovePlan } from "../tools/builtin/exit-plan-mode.ts";
+import { readFileTool } from "../tools/builtin/read-file.ts";
 import { taskStopTool } from "../tools/builtin/task-stop.ts";
 import { FileState } from "../tools/file-state.ts";
 import type { AgentMcp, SessionMcp } from "./agent-mcp.ts";
@@ -28,6 +30,7 @@ import { type McpOptions, startMcp } from "./mcp.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { Permissions } from "./permissions.ts";
+import { PersonCommands } from "./person-commands.ts";
 import { PlanMode } from "./plan-mode.ts";
 import type { TeamScreen } from "./run-team.ts";
 import { SessionAgents } from "./session-agents.ts";
@@ -78,6 +81,8 @@ export type OpenedSession = Omit<OpenedAgent, "model" | "shell"> & {
   /** Commands that calls wait for run on by themselves; gives their number. */
   toBackground(): number;
   jobs: Pick<ShellState, "jobs" | "stopJob">;
+  /** The person's own command (`!npm test`); the next message brings it and its output to the agent. */
+  runCommand(command: string, signal: AbortSignal): AsyncIterable<AgentEvent>;
   /** Absent without a server. */
   mcp: SessionMcp | undefined;
   subagents: Pick<SessionAgents, "running" | "hasNews" | "news" | "toBackground">;
@@ -182,6 +187,11 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     hooks,
   });
   const role = isCoordinator ? await (await import("./built-in-agent.ts")).builtInPrompt("session-coordinator") : undefined;
+  let mayAttach: MayShow | undefined;
+  let personBash: Tool | undefined;
+  const personCommands = new PersonCommands(() => personBash, cwd);
+  const attached = async (text: string, mayShow: MayShow, signal = AbortSignal.timeout(MAX_WAIT_MS)) =>
+    (await import("./attached-files.ts")).attachedFiles(text, { cwd, readFile: readFileTool(read), mayShow, signal });
   const opened: OpenedAgent = await openAgent(surroundings, {
     name: isCoordinator ? COORDINATOR : MAIN_AGENT,
     root,
@@ -192,6 +202,8 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     sessionPath,
     system: role === undefined ? systemPrompt : (environment) => systemPrompt(environment, role, ""),
     tools: ({ shell, bash, web, mayShow, addTools, sentTool }) => {
+      mayAttach = mayShow;
+      personBash = bashTool(shell, bash);
       const own = [...agents.tools(), planMode.tool()];
       const discover = async (names: readonly string[]) => discoverNamed(names, servers);
       const skillTool = skills.tool({ shell, bash, addTools, discover, runApart: agents.runApart, isCoordinator });
@@ -285,6 +297,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
     },
     toBackground: () => opened.shell.toBackground(),
     jobs: opened.shell,
+    runCommand: (command, signal) => personCommands.run(command, signal),
     mcp,
     subagents: agents,
     runToEnd: (input, signal) => agents.untilDone(opened.agent, input, signal),
@@ -301,6 +314,7 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const start = opened.agent.history.length === 0 ? (opening?.blocks ?? []) : [];
       const prompt = text.startsWith("/mcp__") && mcp ? await mcpPrompt(mcp, text, signal) : undefined;
       const resources = text.includes("@") ? ((await mcp?.mentions(text, signal ?? AbortSignal.timeout(MAX_WAIT_MS))) ?? []) : [];
+      const files = text.includes("@") && mayAttach ? await attached(text, mayAttach, signal) : [];
       const news = [servers?.news(opened.agent.history), ...(loadSkill ? await skills.news(opened.agent.history) : [])];
       const listed = news.flatMap((one) => (one === undefined ? [] : [textBlock(one)]));
       const behind = (await called?.(skills)) ?? [];
@@ -310,7 +324,10 @@ export async function openSession(surroundings: Surroundings, options: SessionOp
       const notice = planMode.next();
       const reminders = [...(await newTypes()), ...(notice === undefined ? [] : [notice])].map(textBlock);
       const said = prompt ?? [textBlock(text)];
-      return { role: "user", content: [...start, ...listed, ...said, ...resources, ...behind, ...place, ...reminders] };
+      return {
+        role: "user",
+        content: [...start, ...listed, ...said, ...files, ...resources, ...behind, ...place, ...personCommands.take(), ...reminders],
+      };
     },
     async [Symbol.asyncDispose]() {
       learner?.stop();

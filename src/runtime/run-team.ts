@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { sweepTempFolders } from "../platform/temp-folder.ts";
 import type { AgentEvent } from "../protocol/agent.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { INTEGRATOR, LEAD, type TeamStep } from "../protocol/team.ts";
+import { INTEGRATOR, LEAD, type TeamEvent, type TeamStep } from "../protocol/team.ts";
 import { NOBODY } from "../safety/authorize.ts";
 import { retryText } from "../team/agent-presence.ts";
 import { openFileBus } from "../team/bus/file/open.ts";
@@ -44,6 +44,8 @@ export type TeamScreen = LeadScreen & {
   step: (step: TeamStep) => void;
   integrator: (event: AgentEvent) => void;
   memberScreen: (name: string) => WorkerScreen;
+  /** All that a teammate's log tells, of whatever process it is. */
+  member?: (name: string, event: TeamEvent["event"]) => void;
 };
 
 /** A team from its first turn to its end: led, converged, tidied when all is well, kept whole when it is not. */
@@ -224,6 +226,7 @@ function showStep(line: string, screen: TeamScreen, denied: Set<string>): void {
     denied.add(`${agent}: ${event.request.tool}(${event.request.access.subject.slice(0, 200)}): ${event.decision.reason}`);
   }
   if (agent === LEAD || agent === INTEGRATOR) return;
+  screen.member?.(agent, event);
   if (event.type === "retry") screen.note(`${agent}: ${retryText(event)}`);
   if (event.type === "task" || event.type === "joined" || event.type === "mail_rejected" || (event.type === "message" && "from" in event))
     screen.step(event);

@@ -78,6 +78,8 @@ export const SettingsSchema = z.looseObject({
   team: TeamSchema.optional(),
   enableVerificationAgent: z.boolean().optional(),
   autoMemory: z.boolean().optional(),
+  screen: z.enum(["auto", "full", "plain"]).optional(),
+  notify: z.enum(["auto", "off", "bell", "osc9", "osc777"]).optional(),
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
@@ -93,5 +95,7 @@ export type Settings = Pick<
   | "sandbox"
   | "team"
   | "autoMemory"
+  | "screen"
+  | "notify"
   | "enableVerificationAgent"
 >;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getAutoBackgroundMs } from "../engine/subagents/background.ts";
 import { mayUseInProcess } from "../engine/subagents/filter-tools.ts";
 import { systemPrompt } from "../engine/system-prompt.ts";
-import { commitAll, identity } from "../platform/commit.ts";
+import { type CommitRequest, commitAll, identity } from "../platform/commit.ts";
 import { GitError, gitText } from "../platform/git.ts";
 import { collectOnceWhenIdle } from "../platform/idle-collection.ts";
 import { isAlive, selfIdentity } from "../platform/process.ts";
@@ -87,8 +87,12 @@ export async function startWorker(
     addDir: boot.addDirs,
   });
   requirePrice(surroundings, team.maxCost, boot.model);
-  const save = async (subject: string, trailers: Record<string, string> = {}) =>
-    commitAll(info.worktreePath, { subject, branch: info.branch, trailers: { ...trailers, "RooCode-Agent": `${self}@${team.name}` } });
+  const save = async (request: CommitRequest) =>
+    commitAll(info.worktreePath, {
+      ...request,
+      branch: info.branch,
+      trailers: { ...request.trailers, "RooCode-Agent": `${self}@${team.name}` },
+    });
 
   // A check that runs when the member is asked to stop ends with it.
   const stopping = new AbortController();
@@ -283,7 +287,7 @@ export async function startWorker(
         mail,
         control,
         save: (subject) =>
-          save(subject).catch((error: unknown) => {
+          save({ subject }).catch((error: unknown) => {
             if (!(error instanceof GitError)) throw error;
             // The work is where it was; Converge tries again, and names it.
             screen.note(`The work could not be committed: ${error.message}`);
@@ -349,12 +353,11 @@ function isCommit(event: AgentEvent): boolean {
 function commitReporter(info: TeammateInfo, isNew: boolean): () => Promise<string[]> {
   let reported = isNew ? info.baseCommit : undefined;
   return async () => {
-    const head = await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
-    const since = reported ?? head;
-    reported = head;
-    if (since === head) return [];
-    const text = await gitText(info.worktreePath, ["log", "--reverse", "--format=%h %s", `${since}..HEAD`]);
-    return text === "" ? [] : text.split("\n");
+    reported ??= await gitText(info.worktreePath, ["rev-parse", "HEAD"]);
+    const text = await gitText(info.worktreePath, ["log", "--reverse", "--format=%H %h %s", `${reported}..HEAD`]);
+    const lines = text === "" ? [] : text.split("\n");
+    reported = lines.at(-1)?.split(" ", 1)[0] ?? reported;
+    return lines.map((line) => line.slice(line.indexOf(" ") + 1));
   };
 }
 

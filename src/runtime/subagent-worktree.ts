@@ -65,8 +65,7 @@ export async function leaveWorktree(
   if ((await gitText(path, ["ls-files", "--unmerged"])) !== "")
     return [`Its worktree ${path} holds a merge that is not finished; it stays`];
   await commitAll(path, { subject: `agent: ${subject}`, trailers: { "RooCode-Agent": id } });
-  const unsaved = await unsavedIn(path, projectRoot);
-  const tip = await gitText(path, ["rev-parse", "HEAD"]);
+  const { head: tip, unsaved } = await unsavedIn(path, projectRoot);
   const lines = tip === base ? [] : await changesText(path, worktree);
   if (unsaved.length > 0)
     return [...lines, `Its worktree ${path} stays: no commit holds ${unsaved.slice(0, 5).join(", ")}${unsaved.length > 5 ? ", …" : ""}`];

@@ -1,12 +1,14 @@
 import { realpath, rmdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
+import { isAncestor, notIn, tipsOf } from "../platform/ancestry.ts";
+import { type Checkout, checkoutsOf, lastHeadOf } from "../platform/checkouts.ts";
 import { exists, isErrno } from "../platform/files.ts";
-import { git, gitText } from "../platform/git.ts";
+import { git } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
 import { forgetLinkedModules } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { TeamBus, TeamConfig, TeammateInfo } from "../protocol/team.ts";
-import { pruneRescued, rescueCommit, rescueRef, rescueWorktree, unsavedIn } from "./rescue.ts";
+import { pruneRescued, rescueCommit, rescueRef, rescueWorktree, type Unsaved, unsavedIn } from "./rescue.ts";
 import { dismantleWorktree, type WorktreeNeeds } from "./worktree-needs.ts";
 
 /** Folder of the integration worktree, beside those of the members: no member can have this name. */
@@ -34,10 +36,15 @@ export async function cleanTeam(options: CleanOptions): Promise<Cleaned> {
   const removed: string[] = [];
   const kept: string[] = [];
   const lines: string[] = [];
-  for (const member of team.members) {
-    const result = await cleanMember(member, { ...options, force, team: team.name, baseBranch: team.baseBranch });
-    (result.isKept ? kept : removed).push(member.name);
-    lines.push(`${member.name}: ${result.text}`);
+  const ground = { ...options, force, team: team.name, baseBranch: team.baseBranch, ...(await branchesNow(primary, team)) };
+  const results: (MemberResult & { name: string })[] = [];
+  for (const member of team.members) results.push({ name: member.name, ...(await cleanMember(member, ground)) });
+  const doomed = results.flatMap(({ doomed: one }) => one ?? []);
+  const stays = await dropBranches(primary, doomed, force ? undefined : team.baseBranch);
+  for (const { name, isKept, doomed: one, text } of results) {
+    const reason = one && stays.get(one.branch);
+    (isKept || reason !== undefined ? kept : removed).push(name);
+    lines.push(`${name}: ${reason === undefined ? text : `kept, since ${reason}. Work on in: ${one?.branch}.`}`);
   }
   const integration = join(worktrees, INTEGRATION);
   if (kept.length === 0 && (await exists(integration))) {
@@ -61,19 +68,39 @@ function isActive(member: TeammateInfo): boolean {
   return member.process !== undefined && isAlive(member.process) && member.stoppedAt === undefined;
 }
 
-type MemberGround = CleanOptions & { force: boolean; team: string; baseBranch: string };
+type BranchesNow = { tips: Map<string, string>; isMerged: (commit: string) => Promise<boolean>; checkouts: Checkout[] };
+type MemberGround = CleanOptions & BranchesNow & { force: boolean; team: string; baseBranch: string };
+type DoomedBranch = { branch: string; tip: string };
+/** `doomed`: its branch, which is saved elsewhere; it goes last of all. */
+type MemberResult = { isKept: boolean; text: string; doomed?: DoomedBranch };
+
+/** What one git says of all members; what lies in a worktree is asked when its turn comes, and a branch's tip again before it goes. */
+async function branchesNow(primary: string, { members, baseBranch }: TeamConfig): Promise<BranchesNow> {
+  const tips = await tipsOf(
+    primary,
+    members.map(({ branch }) => branch),
+  );
+  const known = new Set(tips.values());
+  const missing = await notIn(primary, [...known], `refs/heads/${baseBranch}`);
+  const isMerged = async (commit: string) =>
+    known.has(commit) ? !missing.has(commit) : isAncestor(primary, commit, `refs/heads/${baseBranch}`);
+  return { tips, isMerged, checkouts: await checkoutsOf(primary) };
+}
 
 async function cleanMember(
   { name, branch, worktreePath }: TeammateInfo,
-  { primary, worktreeLock, needs, force, team, baseBranch }: MemberGround,
-): Promise<{ isKept: boolean; text: string }> {
+  { primary, worktreeLock, needs, force, team, baseBranch, tips, isMerged: isInBase, checkouts }: MemberGround,
+): Promise<MemberResult> {
   const ref = rescueRef(team, name);
   const hasFolder = await exists(worktreePath);
-  const unsaved = hasFolder ? await unsavedIn(worktreePath, primary) : [];
-  const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
-  const isMerged = tip === "" || (await isIn(primary, tip, `refs/heads/${baseBranch}`));
-  const head = hasFolder ? await headOf(worktreePath) : await lastHeadOf(primary, worktreePath);
-  const isHeadSaved = head === undefined || (await isIn(primary, head, `refs/heads/${baseBranch}`)) || (await isIn(primary, head, tip));
+  const found: Unsaved = hasFolder
+    ? await unsavedIn(worktreePath, primary)
+    : { head: await lastHeadOf(primary, checkouts, worktreePath), branch: undefined, unsaved: [] };
+  const { head, unsaved } = found;
+  const tip = found.branch === branch ? head : tips.get(branch);
+  const isMerged = tip === undefined || (await isInBase(tip));
+  const isHeadSaved =
+    head === undefined || head === tip || (await isInBase(head)) || (tip !== undefined && (await isAncestor(primary, head, tip)));
   const nested = unsaved.find((path) => path.endsWith("/"));
   if (nested !== undefined)
     return {
@@ -95,18 +122,18 @@ async function cleanMember(
     ];
     return { isKept: true, text: `kept, since ${reasons.join(" and ")}. ${see.join(". ")}.` };
   }
-  const elsewhere = tip === "" ? undefined : await checkedOutAt(primary, branch, worktreePath);
+  const elsewhere = tip === undefined ? undefined : await checkedOutAt(checkouts, branch, worktreePath);
   if (elsewhere !== undefined) return { isKept: true, text: `kept, since ${branch} is checked out in ${elsewhere}.` };
-  if (rescued === undefined) await rescueCommit(primary, ref, head);
-  const saved = tip === "" ? rescued : (rescued ?? (await rescueCommit(primary, ref, tip)));
   // A HEAD of its own (another branch, or detached) leaves the branch's tip to be saved beside it.
-  if (rescued !== undefined && tip !== "") await rescueCommit(primary, ref, tip);
+  if (rescued === undefined && head !== undefined && head !== tip) await rescueCommit(primary, ref, head);
+  const savedTip = tip && (await rescueCommit(primary, ref, tip));
+  const saved = rescued ?? savedTip;
   const notes = await dismantleWorktree({ primary, path: worktreePath, needs }, worktreeLock);
   const noted = notes.map((note) => `\n${note}`).join("");
-  if (tip !== "") await gitText(primary, ["branch", "-D", "--", branch]);
   if (saved === undefined) return { isKept: false, text: `nothing was left of it.${noted}` };
   return {
     isKept: false,
+    ...(tip === undefined ? {} : { doomed: { branch, tip } }),
     text: `removed. For 30 days: git log ${saved}; bring it back: git branch NAME ${saved}; drop it: git update-ref -d ${saved}${noted}`,
   };
 }
@@ -115,37 +142,39 @@ function few(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ");
 }
 
-async function isIn(repository: string, commit: string, other: string): Promise<boolean> {
-  return other !== "" && (await git(repository, ["merge-base", "--is-ancestor", commit, other])).exitCode === 0;
-}
-
-async function headOf(worktree: string): Promise<string | undefined> {
-  const head = await git(worktree, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-  return head.exitCode === 0 ? head.stdout.trim() : undefined;
-}
-
-/** Of a worktree the folder of which is gone; git forgets it with the next prune. */
-async function lastHeadOf(primary: string, path: string): Promise<string | undefined> {
-  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
-  const real = join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
-  for (const record of stdout.split("\0\0")) {
-    const lines = record.split("\0");
-    if (!lines.includes(`worktree ${path}`) && !lines.includes(`worktree ${real}`)) continue;
-    const head = lines.find((line) => line.startsWith("HEAD "))?.slice("HEAD ".length);
-    if (head !== undefined && (await git(primary, ["cat-file", "-e", `${head}^{commit}`])).exitCode === 0) return head;
+/** All by one git, and only those that are still at the saved tip and, unless forced, in the base. Gives why others stay. */
+async function dropBranches(primary: string, doomed: readonly DoomedBranch[], base: string | undefined): Promise<Map<string, string>> {
+  const stays = new Map<string, string>();
+  const now = await tipsOf(
+    primary,
+    doomed.map(({ branch }) => branch),
+  );
+  const missing =
+    base === undefined
+      ? new Set()
+      : await notIn(
+          primary,
+          doomed.map(({ tip }) => tip),
+          `refs/heads/${base}`,
+        );
+  const going: string[] = [];
+  for (const { branch, tip } of doomed) {
+    if (!now.has(branch)) continue;
+    if (now.get(branch) !== tip) stays.set(branch, `${branch} was moved meanwhile`);
+    else if (missing.has(tip)) stays.set(branch, `${branch} is not in ${base} any more`);
+    else going.push(branch);
   }
-  return undefined;
+  if (going.length === 0) return stays;
+  const { exitCode, stderr } = await git(primary, ["branch", "-D", "--", ...going]);
+  if (exitCode !== 0)
+    for (const branch of (await tipsOf(primary, going)).keys()) stays.set(branch, `git does not delete ${branch} (${stderr.trim()})`);
+  return stays;
 }
 
-async function checkedOutAt(primary: string, branch: string, own: string): Promise<string | undefined> {
-  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
+async function checkedOutAt(checkouts: readonly Checkout[], branch: string, own: string): Promise<string | undefined> {
   const ownPath = await realpath(own).catch(() => own);
-  for (const record of stdout.split("\0\0")) {
-    const lines = record.split("\0");
-    const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
-    if (path === undefined || !lines.includes(`branch refs/heads/${branch}`)) continue;
-    if ((await realpath(path).catch(() => path)) !== ownPath) return path;
-  }
+  for (const { path, branch: other } of checkouts)
+    if (other === branch && (await realpath(path).catch(() => path)) !== ownPath) return path;
   return undefined;
 }
 
@@ -154,16 +183,14 @@ async function saveIntegration(path: string, primary: string, team: string, base
   const accepted = await git(path, ["rev-parse", "--verify", "--quiet", "refs/worktree/roocode-accepted^{commit}"]);
   if (accepted.exitCode !== 0) return undefined;
   const commit = accepted.stdout.trim();
-  if (await isIn(primary, commit, `refs/heads/${baseBranch}`)) return undefined;
+  if (await isAncestor(primary, commit, `refs/heads/${baseBranch}`)) return undefined;
   const ref = await rescueCommit(primary, rescueRef(team, "+integration"), commit);
-  return ref && `The merges that did not reach ${baseBranch} are kept for 30 days: git log ${ref}`;
+  return `The merges that did not reach ${baseBranch} are kept for 30 days: git log ${ref}`;
 }
 
 /** Another team's worktrees may need the line that hides the link. */
 async function hasLinkedModules(primary: string): Promise<boolean> {
-  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
-  const paths = stdout.split("\0").flatMap((line) => (line.startsWith("worktree ") ? [line.slice("worktree ".length)] : []));
-  for (const path of paths) if (path !== primary && (await exists(join(path, "node_modules")))) return true;
+  for (const { path } of await checkoutsOf(primary)) if (path !== primary && (await exists(join(path, "node_modules")))) return true;
   return false;
 }
 

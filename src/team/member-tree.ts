@@ -1,9 +1,12 @@
 import { join } from "node:path";
+import { isAncestor } from "../platform/ancestry.ts";
+import { checkoutsOf, lastHeadOf } from "../platform/checkouts.ts";
 import { git } from "../platform/git.ts";
 import { addWorktree, freeTree, restoreWorktree } from "../platform/worktree.ts";
 import { UserError } from "../protocol/errors.ts";
 import type { TeamBus, TeammateInfo } from "../protocol/team.ts";
 import { memberBranch } from "./member-name.ts";
+import { rescueCommit, rescueRef } from "./rescue.ts";
 import { withMember } from "./worker.ts";
 import { dismantleWorktree, equipWorktree, type Place, type WorktreeNeeds } from "./worktree-needs.ts";
 
@@ -55,6 +58,7 @@ export async function makeMemberTree(info: TeammateInfo, ground: MemberGround, s
 export async function restoreMember(known: TeammateInfo, ground: MemberGround, signal: AbortSignal): Promise<void> {
   const { name, worktreePath: path, branch } = known;
   try {
+    await keepLastHead(known, ground);
     await restoreWorktree({ primary: ground.primary, path, branch, lockPath: ground.worktreeLock });
     await equipMember(known, ground, signal);
   } catch (error) {
@@ -62,6 +66,16 @@ export async function restoreMember(known: TeammateInfo, ground: MemberGround, s
     for (const note of await dismantleWorktree(placeOf(known, ground), ground.worktreeLock)) ground.onNote(note);
     throw new UserError(`The worktree of ${name} could not be made again from ${branch}: ${text(error)}`, { cause: error });
   }
+}
+
+/** Commits that it made beside its branch: only the record of the worktree that is gone holds them. */
+async function keepLastHead({ name, worktreePath, branch }: TeammateInfo, { bus, primary, onNote }: MemberGround): Promise<void> {
+  const head = await lastHeadOf(primary, await checkoutsOf(primary), worktreePath);
+  if (head === undefined || (await isAncestor(primary, head, `refs/heads/${branch}`))) return;
+  const { name: team, baseBranch } = await bus.roster.read();
+  if (await isAncestor(primary, head, `refs/heads/${baseBranch}`)) return;
+  const ref = await rescueCommit(primary, rescueRef(team, name), head);
+  onNote(`${name}: its worktree was at ${head.slice(0, 10)}, which is not on ${branch}. For 30 days: git log ${ref}`);
 }
 
 async function equipMember(info: TeammateInfo, ground: MemberGround, signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno } from "../platform/files.ts";
 import { LEAD, type TeamBus, type TeamMessage, type TeammateInfo } from "../protocol/team.ts";
-import { filesOf, filesOfMembers, type Overlap, overlapLines, overlapsOf } from "./foresight.ts";
+import { changesOf, filesOfMembers, mayShare, type Overlap, overlapLines, overlapsOf } from "./foresight.ts";
 
 type StatusUpdate = Extract<TeamMessage, { summary: string }>;
 export type OverlapOptions = {
@@ -38,12 +38,14 @@ export class OverlapNews {
   async #lookNow(): Promise<string | undefined> {
     const { bus, self, onSent } = this.#options;
     const { members, baseBranch } = await bus.roster.read();
-    const own = await filesOf(self, baseBranch);
+    const changes = await changesOf(self, baseBranch);
+    const own = [...changes.keys()].sort();
     const seen = own.join("\0");
     if (seen === this.#seen) return undefined;
     this.#seen = seen;
     const others = members.filter(({ name }) => name !== self.name);
-    const shared = overlapsOf([{ name: self.name, files: own }, ...(await filesOfMembers({ members: others, baseBranch }))]);
+    const sharing = await mayShare(changes, others);
+    const shared = overlapsOf([{ name: self.name, files: own }, ...(await filesOfMembers({ members: sharing, baseBranch }))]);
     const news: Overlap[] = [];
     for (const { name } of others) {
       const pair = shared.flatMap(({ file, members: who }) =>

@@ -5,6 +5,7 @@ import { exists } from "../platform/files.ts";
 import { GitError, git, gitText } from "../platform/git.ts";
 import { submodulesWithOwnWork } from "../platform/submodules.ts";
 import { makeTempFolder } from "../platform/temp-folder.ts";
+import { type WorktreeState, worktreeState } from "../platform/worktree-state.ts";
 
 const PREFIX = "refs/roocode/rescue/";
 const KEEP_DAYS = 30;
@@ -18,23 +19,26 @@ export function rescueRef(team: string, name: string): string {
   return `${PREFIX}${team}/${name}`;
 }
 
+export type Unsaved = Pick<WorktreeState, "head" | "branch"> & { unsaved: string[] };
+
 /**
- * Paths in a worktree that no commit holds: changed, staged, untracked, and ignored but for caches and what the system put there
- * (the link of node_modules, included files that are still as in the primary checkout).
+ * Where a worktree's HEAD is, and its paths that no commit holds: changed, staged, untracked, and ignored but for caches and what the
+ * system put there (the link of node_modules, included files that are still as in the primary checkout).
  */
-export async function unsavedIn(worktree: string, primary: string): Promise<string[]> {
-  const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional"];
-  const { stdout, exitCode, stderr } = await git(worktree, args);
-  if (exitCode !== 0) throw new Error(`${worktree} can't be read: ${stderr.trim().slice(0, 300)}`);
+export async function unsavedIn(worktree: string, primary: string): Promise<Unsaved> {
+  const { head, branch, entries } = await worktreeState(worktree, ["--ignored=traditional"]).catch((error: unknown) => {
+    if (error instanceof GitError) throw new Error(`${worktree} can't be read: ${error.result.stderr.trim().slice(0, 300)}`);
+    throw error;
+  });
   const unsaved: string[] = [];
-  for (const entry of stdout.split("\0").filter((one) => one.length > 3)) {
-    const path = entry.slice(3);
+  for (const { path, kind } of entries) {
     if (path === "node_modules" && (await lstat(join(worktree, path))).isSymbolicLink()) continue;
-    if (entry.startsWith("!!") && (CACHE.test(path) || (await isSame(join(worktree, path), join(primary, path))))) continue;
+    if (kind === "ignored" && (CACHE.test(path) || (await isSame(join(worktree, path), join(primary, path))))) continue;
     unsaved.push(path);
   }
   // Git says nothing of what is new in a submodule. By a slash at its end it is known as a repository of its own.
-  return [...unsaved, ...(await submodulesWithOwnWork(primary, worktree)).map((path) => `${path}/`)];
+  unsaved.push(...(await submodulesWithOwnWork(primary, worktree)).map((path) => `${path}/`));
+  return { head, branch, unsaved };
 }
 
 async function isSame(path: string, original: string): Promise<boolean> {
@@ -69,7 +73,7 @@ export async function rescueWorktree(worktree: string, ref: string, paths: reado
     const known = await rescuedBefore(worktree, ref, tree, head);
     if (known !== undefined) return known;
     const commit = await gitText(worktree, ["commit-tree", tree, ...parents, "-m", "roocode rescue: what was in no commit"], { env });
-    return (await rescueCommit(worktree, ref, commit)) ?? ref;
+    return await rescueCommit(worktree, ref, commit);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -91,16 +95,18 @@ async function rescuedBefore(worktree: string, ref: string, tree: string, head: 
 }
 
 /** Keeps a commit reachable. A ref that holds something else already is left, and another name is taken. Gives the ref's name. */
-export async function rescueCommit(repository: string, ref: string, commit: string | undefined): Promise<string | undefined> {
-  if (commit === undefined) return undefined;
+export async function rescueCommit(repository: string, ref: string, commit: string): Promise<string> {
+  // The log of the ref keeps the date from which its days are counted.
+  const update = ["update-ref", "--create-reflog", "-m", "roocode: rescued"];
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? ref : `${ref}-${number}`;
+    // Made only where nothing is.
+    if ((await git(repository, [...update, name, commit, ""])).exitCode === 0) return name;
     const there = (await git(repository, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`])).stdout.trim();
     if (there !== "" && (await git(repository, ["merge-base", "--is-ancestor", commit, there])).exitCode === 0) return name;
     // With nothing there yet, or something that the new commit holds too, the name is free.
     if (there !== "" && (await git(repository, ["merge-base", "--is-ancestor", there, commit])).exitCode !== 0) continue;
-    // The log of the ref keeps the date from which its days are counted.
-    await gitText(repository, ["update-ref", "--create-reflog", "-m", "roocode: rescued", name, commit]);
+    await gitText(repository, [...update, name, commit]);
     return name;
   }
 }

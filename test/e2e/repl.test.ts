@@ -267,37 +267,46 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.sees("Decisions in this session: 1.");
   });
 
-  test("a terminal that goes away ends commands, saves the session and leaves no lock and no folder behind", async () => {
-    const command = "echo $$ > pid; exec sleep 300";
-    await using repl = await openRepl(
-      inOrder({ calls: [{ name: "Bash", input: { command, run_in_background: true } }] }, { text: "It runs." }),
-      BYPASS,
-    );
-    await repl.type("begin");
-    await repl.sees("It runs.");
-    await repl.prompt();
-    const [session = ""] = await repl.home.sessions();
-    const beside = async () => (await readdir(join(session, ".."))).filter((name) => name.includes(".lock"));
-    expect(await beside()).toHaveLength(1);
-    await repl.socket.tmux("kill-server");
-    await eventually(async () => (await beside()).length === 0);
-    expect(await readFile(session, "utf8")).toContain("It runs.");
-    expect(existsSync(join(repl.home.repo, ".roocode"))).toBe(false);
-  });
+  test.each(["plain", "full"] as const)(
+    "a terminal that goes away ends commands, saves the session and leaves no lock and no folder behind (%s)",
+    async (screen) => {
+      const command = "echo $$ > pid; exec sleep 300";
+      await using repl = await openRepl(
+        inOrder({ calls: [{ name: "Bash", input: { command, run_in_background: true } }] }, { text: "It runs." }),
+        { ...BYPASS, screen },
+      );
+      await repl.type("begin");
+      await repl.sees(/^It runs\./m);
+      if (screen === "plain") await repl.prompt();
+      const [session = ""] = await repl.home.sessions();
+      const beside = async () => (await readdir(join(session, ".."))).filter((name) => name.includes(".lock"));
+      expect(await beside()).toHaveLength(1);
+      await repl.socket.tmux("kill-server");
+      await eventually(async () => (await beside()).length === 0);
+      expect(await readFile(session, "utf8")).toContain("It runs.");
+      expect(existsSync(join(repl.home.repo, ".roocode"))).toBe(false);
+    },
+  );
 
-  test("and its exit code is its own, not that of a Node which can't set back a terminal that is gone", async () => {
-    await using home = await testHome();
-    await using socket = await tmuxSocket();
-    await using model = await fakeModel(inOrder({ text: "Hello." }));
-    const env = Object.entries({ ...childEnvironment(home.home), ...model.env("anthropic") }).flatMap((one) => ["-e", one.join("=")]);
-    const bin = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
-    const errors = join(home.home, "errors");
-    const code = join(home.home, "code");
-    const command = `trap "" HUP; ${process.execPath} ${bin} 2>${errors}; echo $? >${code}`;
-    const pane = await socket.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-c", home.repo, ...env, command);
-    await eventually(async () => /^>/m.test(await socket.tmux("capture-pane", "-p", "-t", pane)), 30_000);
-    await socket.tmux("kill-server");
-    await eventually(() => existsSync(code), 20_000);
-    expect([await readFile(code, "utf8"), await readFile(errors, "utf8")]).toEqual(["0\n", ""]);
-  });
+  test.each(["plain", "full"])(
+    "and its exit code is its own, not that of a Node which can't set back a terminal that is gone (%s)",
+    async (wish) => {
+      await using home = await testHome();
+      await using socket = await tmuxSocket();
+      await using model = await fakeModel(inOrder({ text: "Hello." }));
+      const env = Object.entries({ ...childEnvironment(home.home), ...model.env("anthropic"), ROOCODE_SCREEN: wish }).flatMap((one) => [
+        "-e",
+        one.join("="),
+      ]);
+      const bin = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
+      const errors = join(home.home, "errors");
+      const code = join(home.home, "code");
+      const command = `trap "" HUP; ${process.execPath} ${bin} 2>${errors}; echo $? >${code}`;
+      const pane = await socket.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-c", home.repo, ...env, command);
+      await eventually(async () => /^>|of the window/m.test(await socket.tmux("capture-pane", "-p", "-t", pane)), 30_000);
+      await socket.tmux("kill-server");
+      await eventually(() => existsSync(code), 20_000);
+      expect([await readFile(code, "utf8"), await readFile(errors, "utf8")]).toEqual(["0\n", ""]);
+    },
+  );
 });

@@ -51,8 +51,11 @@ test.each(["without a commit", "with a commit"])(
     // Added by the member itself, it would be an id of a commit that nothing else has.
     git(worktree, "add", "a");
     git(worktree, "commit", "--quiet", "--message=link");
+    // Nothing is dirty, and yet a task is not done by it.
+    expect(git(worktree, "status", "--porcelain", "--ignore-submodules=dirty")).toBe("");
+    await expect(commitAll(worktree, { subject: "work", mustTakeAll: true })).rejects.toThrow("a/[sub]/ is a git repository of its own");
     expect(await notCommittable(worktree, ground.branchOf("alice"))).toContain("a/[sub]/ is a git repository of its own");
-    expect(await unsavedIn(worktree, ground.repo)).toEqual(["a/[sub]/"]);
+    expect((await unsavedIn(worktree, ground.repo)).unsaved).toEqual(["a/[sub]/"]);
   },
 );
 
@@ -65,6 +68,7 @@ test("a merge with conflicts is not committed with its markers", async () => {
   expect(() => git(worktree, "merge", "main")).toThrow();
   expect(await commitAll(worktree, { subject: "work" })).toBe(undefined);
   expect(await notCommittable(worktree, ground.branchOf("alice"))).toContain("f.txt is in conflict");
+  await expect(commitAll(worktree, { subject: "work", mustTakeAll: true })).rejects.toThrow("f.txt is in conflict");
   expect(git(worktree, "status", "--porcelain")).toBe("UU f.txt");
 });
 
@@ -94,7 +98,9 @@ test("a member whose HEAD is elsewhere than on its branch gets no commit there",
   write(worktree, { "a.txt": "a\n" });
   git(worktree, "symbolic-ref", "HEAD", "refs/heads/main");
   expect(await commitAll(worktree, { subject: "work", branch })).toBe(undefined);
-  expect(await notCommittable(worktree, branch)).toContain(`the worktree is on main, and only what is on ${branch} is merged`);
+  const told = `the worktree is on main, and only what is on ${branch} is merged`;
+  expect(await notCommittable(worktree, branch)).toContain(told);
+  await expect(commitAll(worktree, { subject: "work", branch, mustTakeAll: true })).rejects.toThrow(told);
   expect(git(ground.repo, "rev-parse", "main")).toBe(main);
   git(worktree, "symbolic-ref", "HEAD", `refs/heads/${branch}`);
   expect(await commitAll(worktree, { subject: "work", branch })).toMatch(/^[0-9a-f]{40}$/);

@@ -48,3 +48,14 @@ test("a worktree whose restoring was killed is restored by the next try", async 
   await restoreWorktree({ primary: ground.repo, path, branch, lockPath: ground.lock });
   expect(git(path, "status", "--porcelain")).toBe("");
 });
+
+test("a worktree is added where a killed git left its locked record, and a branch of that name that was there stays", async () => {
+  await using ground = await teamGround({ members: ["bob"] });
+  const { repo, lock: lockPath } = ground;
+  const [path, branch, commit] = [ground.worktreeOf("bob"), ground.branchOf("bob"), git(ground.repo, "rev-parse", "main")];
+  LEFT["the worktree is locked and its folder is gone"]?.(repo, path, branch);
+  await addWorktree({ primary: repo, path, branch: "fresh", commit, lockPath });
+  expect(git(path, "symbolic-ref", "--short", "HEAD")).toBe("fresh");
+  await expect(addWorktree({ primary: repo, path: `${path}-2`, branch, commit, lockPath })).rejects.toThrow(/already exists/);
+  expect(git(repo, "rev-parse", branch)).toBe(commit);
+});

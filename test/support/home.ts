@@ -69,7 +69,15 @@ export async function sampleRepository(repo: string, files: Readonly<Record<stri
 
 /** Only what programs need to be found; no key, no proxy, no tmux, no settings of the person. */
 export function childEnvironment(home: string): Record<string, string> {
-  return { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", TERM: "dumb", GIT_CONFIG_NOSYSTEM: "1", ROOCODE_STRICT: "1" };
+  return {
+    PATH: process.env.PATH ?? "",
+    HOME: home,
+    LANG: "C.UTF-8",
+    TERM: "dumb",
+    ROOCODE_SCREEN: "plain",
+    GIT_CONFIG_NOSYSTEM: "1",
+    ROOCODE_STRICT: "1",
+  };
 }
 
 /** Runs bin/roocode.js; after `timeoutMs` its whole process group is killed and the promise rejects. */

@@ -7,6 +7,8 @@ import { tmuxSocket } from "./tmux-server.ts";
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 /** The last line, with nothing typed; tmux cuts blanks at the end. */
 const PROMPT = /^>\s*$(?![\s\S]*\S)/m;
+/** The status line of the full screen. */
+const FULL = "% of the window";
 
 type Options = {
   protocol?: Protocol;
@@ -17,23 +19,40 @@ type Options = {
   prepare?: (home: TestHome) => Promise<void>;
   /** What it shows first, when that is not its prompt. */
   first?: string;
+  /** The line screen, whose lines tests read best, unless the full one is what is tested. */
+  screen?: "full" | "plain";
+  env?: Readonly<Record<string, string>>;
+  /** Started out of an interactive shell, which has jobs. */
+  shell?: boolean;
 };
 
 /** Bare `roocode` in a real pane, with a scripted model. */
 export async function openRepl(
   answers: AnswerFunction,
-  { protocol = "anthropic", args = [], latencyMs, files, prepare, first }: Options = {},
+  {
+    protocol = "anthropic",
+    args = [],
+    latencyMs,
+    files,
+    prepare,
+    screen: wish = "plain",
+    env: extra = {},
+    shell = false,
+    first = wish === "full" ? FULL : undefined,
+  }: Options = {},
 ) {
   const model = await fakeModel(answers, latencyMs === undefined ? {} : { latencyMs });
   const home = await testHome(files);
   await prepare?.(home);
   const socket = await tmuxSocket();
-  const env = { ...childEnvironment(home.home), ...model.env(protocol) };
+  const env = { ...childEnvironment(home.home), ...model.env(protocol), ROOCODE_SCREEN: wish, ...extra };
   const settings = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
   const size = ["-x", "120", "-y", "60", "-c", home.repo];
   // A shell holds the pane, so that what stands there at the end can be read.
-  const command = `${process.execPath} ${BIN} ${args.join(" ")}; echo "ended with $?"; exec sleep 1000`;
+  const start = `${process.execPath} ${BIN} ${args.join(" ")}`;
+  const command = shell ? "exec bash --norc -i" : `${start}; echo "ended with $?"; exec sleep 1000`;
   const pane = await socket.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", ...size, ...settings, command);
+  if (shell) await socket.tmux("send-keys", "-t", pane, start, "Enter");
   const screen = () => socket.tmux("capture-pane", "-p", "-J", "-S", "-200", "-t", pane);
   const sees = async (text: string | RegExp) =>
     eventually(async () => (typeof text === "string" ? (await screen()).includes(text) : text.test(await screen())), 30_000).catch(

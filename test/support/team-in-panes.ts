@@ -8,14 +8,18 @@ import { tmuxSocket } from "./tmux-server.ts";
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 
 /** `roocode team` in a real pane, its teammates in others; the pane stays when it ends. */
-export async function teamInPanes(answers: Parameters<typeof fakeModel>[0], args: readonly string[]) {
+export async function teamInPanes(
+  answers: Parameters<typeof fakeModel>[0],
+  args: readonly string[],
+  extra: Readonly<Record<string, string>> = {},
+) {
   const model = await fakeModel(answers);
   const home = await testHome();
   // Inside the sandbox nothing would be asked.
   await mkdir(home.data, { recursive: true });
   await writeFile(join(home.data, "config.yaml"), "sandbox: off\n");
   const socket = await tmuxSocket();
-  const env = { ...childEnvironment(home.home), ...model.env("anthropic") };
+  const env = { ...childEnvironment(home.home), ...model.env("anthropic"), ...extra };
   const settings = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
   const command = [process.execPath, BIN, "team", ...args];
   const size = ["-x", "200", "-y", "50", "-c", home.repo];

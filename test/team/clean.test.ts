@@ -241,3 +241,25 @@ test("the teardown command runs with the worktree's ports before it is removed, 
   // A worktree that stays is not torn down.
   expect(read(dirname(ground.repo), "torn")).toBe(`20000 in ${ground.worktreeOf("alice")}\n`);
 });
+
+/** A teardown command is the last that runs before a branch goes. */
+test.each([
+  ["a commit that came meanwhile keeps its branch", "git commit --quiet --allow-empty -m late", "was moved meanwhile"],
+  [
+    "a merge that was taken back meanwhile keeps its branch",
+    'git -C "$ROOCODE_PRIMARY" update-ref refs/heads/main main~1',
+    "is not in main any more",
+  ],
+])("%s", async (_what, command, reason) => {
+  await using ground = await teamGround({ members: ["alice", "bob"], commands: { teardown: `case "$PWD" in */alice) ${command};; esac` } });
+  const [alice, bob] = [ground.branchOf("alice"), ground.branchOf("bob")];
+  ground.commit("alice", { "a.txt": "a\n" });
+  git(ground.repo, "merge", "--quiet", "--no-ff", "--no-edit", alice);
+  expect(await clean(ground)).toEqual({
+    removed: ["bob"],
+    kept: ["alice"],
+    text: `alice: kept, since ${alice} ${reason}. Work on in: ${alice}.\nbob: removed. For 30 days: git log refs/roocode/rescue/auth/bob; bring it back: git branch NAME refs/roocode/rescue/auth/bob; drop it: git update-ref -d refs/roocode/rescue/auth/bob`,
+  });
+  expect(has(ground, `refs/heads/${alice}`)).toBe(true);
+  expect(has(ground, `refs/heads/${bob}`)).toBe(false);
+});

@@ -1,6 +1,7 @@
+import { chmodSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { filesOfMembers, overlapLines, overlapsOf } from "../../src/team/foresight.ts";
+import { changesOf, filesOfMembers, mayShare, overlapLines, overlapsOf } from "../../src/team/foresight.ts";
 import { OverlapNews } from "../../src/team/overlap-news.ts";
 import { type Ground, git, teamGround, write } from "./converge/team-ground.ts";
 
@@ -75,4 +76,21 @@ test("of two processes that see it at the same moment one tells it", async () =>
   const news = await Promise.all(["alice", "bob"].map(async (name) => (await newsOf(ground, name, sent)).look()));
   expect(news.filter((text) => text !== undefined)).toHaveLength(1);
   expect(sent.filter((one) => one.startsWith("lead"))).toHaveLength(1);
+});
+
+test("git is asked about those alone whose worktree has a changed file otherwise than before", async () => {
+  const files = { "f.txt": "1\n", "g.txt": "1\n", "run.sh": "#!/bin/sh\n", "gone.txt": "1\n" };
+  await using ground = await teamGround({ members: ["alice", "same", "edits", "adds", "deletes", "mode", "commits"], files });
+  write(ground.worktreeOf("alice"), { "f.txt": "2\n", "run.sh": "#!/bin/bash\n", "gone.txt": "2\n", "new.txt": "n\n" });
+  write(ground.worktreeOf("same"), { "g.txt": "2\n", "other.txt": "o\n" });
+  write(ground.worktreeOf("edits"), { "f.txt": "3\n" });
+  write(ground.worktreeOf("adds"), { "new.txt": "m\n" });
+  rmSync(join(ground.worktreeOf("deletes"), "gone.txt"));
+  chmodSync(join(ground.worktreeOf("mode"), "run.sh"), 0o755);
+  ground.commit("commits", { "f.txt": "4\n" });
+  const { members } = await ground.bus.roster.read();
+  const [alice, ...others] = members;
+  if (!alice) throw new Error("alice is not there.");
+  const sharing = await mayShare(await changesOf(alice, "main"), others);
+  expect(sharing.map(({ name }) => name)).toEqual(["edits", "adds", "deletes", "mode", "commits"]);
 });

@@ -58,7 +58,7 @@ test("with git-lfs set up a worktree has the whole files, an untouched one is no
   expect(git(path, "show", "--format=", "--name-only", "HEAD")).toBe("f.txt");
   write(path, { "big.bin": "OTHER" });
   expect(await notCommittable(path, ground.branchOf("alice"))).toBeUndefined();
-  await commitAll(path, { subject: "binary" });
+  await commitAll(path, { subject: "binary", mustTakeAll: true });
   expect(inHistory(ground, "big.bin")).toContain("version https://git-lfs");
 });
 
@@ -70,6 +70,7 @@ test("without git-lfs the files are pointers and that is said; a whole file is n
   expect(read(path, "big.bin")).toBe(POINTER);
   write(path, { "big.bin": "WHOLE", "new é.bin": "NEW", "f.txt": "two\n" });
   expect(await notCommittable(path, ground.branchOf("alice"))).toMatch(/^big\.bin, new é\.bin belong in Git LFS/);
+  await expect(commitAll(path, { subject: "all", mustTakeAll: true })).rejects.toThrow(/^big\.bin, new é\.bin belong in Git LFS/);
   await commitAll(path, { subject: "all" });
   expect(git(path, "show", "--format=", "--name-only", "HEAD")).toBe("f.txt");
   expect(inHistory(ground, "big.bin")).toBe(POINTER.trim());

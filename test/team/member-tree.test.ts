@@ -134,6 +134,20 @@ test("W07: the same member's tree is made again from its branch, with setup and 
   expect([read(alice.worktreePath, "a.txt"), existsSync(join(alice.worktreePath, "ready"))]).toEqual(["work\n", true]);
 });
 
+test("commits beside the branch in a worktree that was deleted are kept before it is made again", async () => {
+  await using ground = await teamGround({ members: [] });
+  const alice = await spawnTree(ground);
+  git(alice.worktreePath, "switch", "--quiet", "--detach");
+  git(alice.worktreePath, "commit", "--quiet", "--allow-empty", "--message=beside");
+  const head = git(alice.worktreePath, "rev-parse", "HEAD");
+  rmSync(alice.worktreePath, { recursive: true });
+  await restoreMember(alice, member(ground), never);
+  const { name: team } = await ground.bus.roster.read();
+  expect(git(ground.repo, "rev-parse", `refs/roocode/rescue/${team}/alice`)).toBe(head);
+  expect(ground.notes.join()).toContain(`alice: its worktree was at ${head.slice(0, 10)}, which is not on ${BRANCH}.`);
+  expect(git(alice.worktreePath, "symbolic-ref", "--short", "HEAD")).toBe(BRANCH);
+});
+
 test("W07: the member's branch, checked out elsewhere meanwhile, is named and nothing is changed", async () => {
   await using ground = await teamGround({ members: [] });
   const alice = await spawnTree(ground);

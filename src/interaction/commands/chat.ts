@@ -3,8 +3,9 @@ import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { Attention } from "../attention.ts";
 import { outliveOutput } from "../lost-output.ts";
-import { PlainScreen } from "../plain.ts";
+import { openScreen } from "../open-screen.ts";
 import { runRepl } from "../repl.ts";
+import type { SessionScreen } from "../screen.ts";
 import { SteeringQueue } from "../steering-queue.ts";
 import { sessionTeamScreen } from "../team-screen.ts";
 import { offerLocal, requireInput } from "./before-chat.ts";
@@ -25,10 +26,15 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   // In the list of processes a prompt is read by others, and `pkill -f` of words in it would end this process.
   if (args.prompt !== undefined) process.title = "roocode";
   await requireInput(args.prompt);
-  const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: process.stdout.isTTY && !process.env.NO_COLOR });
   const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
+  const queue = new SteeringQueue();
+  const shown = await openScreen(surroundings, queue);
   let next: Conversation | undefined = { surroundings, resume: args.resume, prompt: args.prompt };
-  while (next) next = await converse(next, args, screen);
+  try {
+    while (next) next = await converse(next, args, shown, queue);
+  } finally {
+    shown.screen.close();
+  }
   return 0;
 }
 
@@ -38,9 +44,10 @@ type Conversation = { surroundings: Surroundings; resume: string | undefined; pr
 async function converse(
   { surroundings, resume, prompt }: Conversation,
   args: ChatArguments,
-  screen: PlainScreen,
+  { screen, attach }: SessionScreen,
+  queue: SteeringQueue,
 ): Promise<Conversation | undefined> {
-  const queue = new SteeringQueue();
+  queue.clear();
   const attention = new Attention();
   let isOver = false;
   await using session = await openSession(surroundings, {
@@ -66,6 +73,7 @@ async function converse(
     onProblem: (text) => screen.line(text),
     onRemembered: (text) => screen.dim(text),
   });
+  attach(session);
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
   const end = await runRepl(session, screen, queue, attention, prompt);

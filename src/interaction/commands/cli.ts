@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/errors.ts";
 import { PERMISSION_MODES } from "../../protocol/permission.ts";
 import { globalFlags } from "../global-flags.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
+import { knownNames, SHELLS } from "./completion.ts";
 import { hooksCommands, importCommands } from "./hooks-commands.ts";
 import { MCP_CONFIG, mcpCommands } from "./mcp-commands.ts";
 import { memoryCommands } from "./memory-commands.ts";
@@ -12,6 +13,9 @@ import { talk } from "./talk.ts";
 import { teamCommands } from "./team-commands.ts";
 
 const ONE_COMMAND = "Name one of its commands.";
+
+/** What yargs would complete by itself. */
+type OwnCompletion = (onCompleted?: (error: Error | null, words: string[] | undefined) => void) => unknown;
 
 /** Reads the command line and runs one command; resolves with its exit code. */
 export async function runCommandLine(argv: readonly string[], version: string, startTalk = talk): Promise<number> {
@@ -28,6 +32,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
   // Without a value it would take the goal for one.
   const words = (end < 0 ? argv : argv.slice(0, end)).map((word) => (word === "--plan" ? "--plan=lead" : word));
 
+  const isCompleting = argv[0] === "--get-yargs-completions";
   await yargs(words)
     .scriptName("roocode")
     .usage('$0 [prompt]\n\nA coding agent in the terminal, and a team of them: roocode team "goal"')
@@ -159,6 +164,28 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       sessionsCommands(builder, run),
     )
     .command("memory", "Notes of earlier sessions: list, show, forget", (builder) => memoryCommands(builder, run))
+    .command(
+      "completion [shell]",
+      "Shell completion for bash, zsh or fish: prints the script",
+      (builder) => builder.positional("shell", { choices: SHELLS }),
+      ({ shell }) =>
+        run(
+          import("./completion.ts").then(({ completionScript }) => {
+            process.stdout.write(completionScript(shell, process.env));
+            return 0;
+          }),
+        ),
+    )
+    .completion("get-completions", false, (_current: string, _given: unknown, own: OwnCompletion, done: (words: string[]) => void) => {
+      // After the flag stands our own name; the last word is being typed.
+      knownNames(argv.slice(2))
+        .then((names) => {
+          if (names) done(names);
+          else own((_error, words) => done((words ?? []).filter((word) => !word.startsWith("$0"))));
+        })
+        // A shell that completes shows no errors.
+        .catch(() => done([]));
+    })
     .command("debug", false, (builder) =>
       builder
         .command(
@@ -184,6 +211,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       if (!message && error) throw error;
       throw new UserError(`${message.replaceAll(/\s*\n\s*/g, " ")} See: roocode --help`);
     })
+    // yargs answers, and would go on and run the command that is being typed. Without an end the process is over when the answer is out.
+    .middleware(() => (isCompleting ? new Promise<void>(() => undefined) : undefined), true)
     .parseAsync();
   return exitCode;
 }

@@ -18,6 +18,7 @@ const COMMANDS = new Set([
   "config",
   "doctor",
   "debug",
+  "completion",
 ]);
 const DEFAULT_TURNS = 50;
 

@@ -11,9 +11,11 @@ import { openRoster } from "../../team/bus/file/roster.ts";
 import { teamNameFrom } from "../../team/member-name.ts";
 import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
+import { openTeamScreen } from "../open-screen.ts";
 import { inOwnSession } from "../own-session.ts";
 import { PlainScreen } from "../plain.ts";
 import { type OutputFormat, wireUsage } from "../print.ts";
+import type { Screen } from "../screen.ts";
 import { headlessTeamScreen, plainTeamScreen } from "../team-screen.ts";
 
 const DEFAULT_TEAMMATES = 4;
@@ -51,10 +53,13 @@ export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "l
 export async function lead(surroundings: Surroundings, team: NewTeam, args: LeadArguments, resumeNote?: string): Promise<number> {
   outliveOutput();
   const interrupt = new AbortController();
+  const own = args.print ? undefined : await openTeamScreen(surroundings, team, () => onSignal());
   const onSignal = () => {
     // The second time the person wants out now: members that were not asked yet are, and save their work without us.
     if (interrupt.signal.aborted) return void Promise.race([askToEnd(team.folder), sleep(1000)]).finally(() => process.exit(130));
-    process.stderr.write("\nStopping the team: its work is being saved. Once more ends the lead at once.\n");
+    const text = "Stopping the team: its work is being saved. Once more ends the lead at once.";
+    if (own) own.screen.dim(text);
+    else process.stderr.write(`\n${text}\n`);
     interrupt.abort();
   };
   process.on("SIGINT", onSignal);
@@ -64,7 +69,7 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
   let openQuestions = 0;
   const note = (text: string) => process.stderr.write(`${plainText(text)}\n`);
   const isScreen = process.stdout.isTTY === true && !surroundings.env.NO_COLOR;
-  const plain = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen });
+  const plain = own?.screen ?? new PlainScreen({ input: process.stdin, output: process.stdout, isScreen });
   const headless = args.print || process.stdin.isTTY !== true;
   if (args.outputFormat === "events")
     process.stdout.write(`${JSON.stringify({ type: "start", version: 1, session: team.team.name, agent: LEAD })}\n`);
@@ -78,7 +83,7 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
           openQuestions += 1;
         },
       )
-    : plainTeamScreen(plain);
+    : (own?.team ?? plainTeamScreen(plain));
   if (headless && !args.print) {
     delete screen.askHuman;
     delete screen.askPlan;
@@ -96,14 +101,17 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
         headless,
         layout: args.layout,
         ...(resumeNote === undefined ? {} : { resumeNote }),
+        ...(own ? { onBegin: own.onBegin } : {}),
       },
       screen,
       interrupt.signal,
     );
     const exitCode = outcome.exitCode === 0 && openQuestions > 0 ? 4 : outcome.exitCode;
+    own?.close();
     report({ ...outcome, exitCode }, args, plain);
     return exitCode;
   } finally {
+    own?.close();
     plain.close();
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
@@ -121,7 +129,7 @@ function elsewhere({ ROOCODE_HOME: home }: NodeJS.ProcessEnv): string {
   return home === undefined || home === process.env.ROOCODE_HOME ? "" : `ROOCODE_HOME=${home} `;
 }
 
-function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, plain: PlainScreen): void {
+function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, plain: Screen): void {
   if (!print) {
     plain.line(outcome.text);
     return;

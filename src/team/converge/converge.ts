@@ -1,4 +1,6 @@
+import { isAncestor, notIn, tipsOf } from "../../platform/ancestry.ts";
 import { GitError, git } from "../../platform/git.ts";
+import { GitKilled } from "../../platform/killed-git.ts";
 import type { LoopComplete } from "../../protocol/agent.ts";
 import { UserError } from "../../protocol/errors.ts";
 import type { TeamBus, TeamConfig, TeamStep } from "../../protocol/team.ts";
@@ -6,13 +8,13 @@ import type { Tool } from "../../protocol/tool.ts";
 import type { WorktreeNeeds } from "../worktree-needs.ts";
 import { executableChanges } from "./executable-changes.ts";
 import { type Candidate, Guard, type MergeHooks } from "./guard.ts";
-import { type Integration, isAncestor, mergesBetween, openIntegration } from "./integrate.ts";
+import { type Integration, mergesBetween, openIntegration } from "./integrate.ts";
 import { integratorGrants, integratorPrompt } from "./integrator-job.ts";
-import { land } from "./land.ts";
+import { changesBetween, land } from "./land.ts";
 import { keep, lostWork } from "./lost-work.ts";
 import { reopenTasks, type Sorted, sortMembers, startedMeanwhile, stillActive } from "./members.ts";
 import { pathsText } from "./path-text.ts";
-import { changedFiles, previewBranches, previewMerge } from "./preview.ts";
+import { previewBranches, previewMerge } from "./preview.ts";
 import { type ConvergeReport, type MergedMember, makeReport, type UnmergedMember } from "./report.ts";
 
 /** What runtime needs to run the integrator's conversation. */
@@ -91,7 +93,8 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeReport
   const opened = await openIntegration({ primary, path, start, worktreeLock, needs, onNote, onWorktree, signal }).catch(
     (error: unknown) => {
       // The setup command, or a full disk: nothing was merged, and what there is to merge stays where it is.
-      if (error instanceof UserError || error instanceof GitError) return `there is no worktree to merge in: ${error.message}`;
+      if (error instanceof UserError || error instanceof GitError || error instanceof GitKilled)
+        return `there is no worktree to merge in: ${error.message}`;
       throw error;
     },
   );
@@ -127,17 +130,14 @@ async function integrate(
   candidates: readonly Candidate[],
   { bus, runIntegrator, guidance, onStep, signal }: ConvergeOptions,
 ): Promise<LoopComplete | undefined> {
-  const open: Candidate[] = [];
-  const before: string[] = [];
-  for (const candidate of candidates) {
-    if (await isAncestor(integration.path, candidate.tip, integration.accepted)) before.push(candidate.name);
-    else open.push(candidate);
-  }
+  const tips = candidates.map(({ tip }) => tip);
+  const missing = await notIn(integration.path, tips, integration.accepted);
+  const open = candidates.filter(({ tip }) => missing.has(tip));
+  const before = candidates.filter(({ tip }) => !missing.has(tip)).map(({ name }) => name);
   if (open.length === 0) return undefined;
   const { branches, pairs } = await previewBranches(integration.path, integration.accepted, open);
-  for (const { name, branch, tip } of open) {
-    const base = (await git(integration.path, ["merge-base", integration.accepted, tip])).stdout.trim();
-    const files = await executableChanges(integration.path, base === "" ? integration.accepted : base, tip);
+  for (const { name, branch, tip, fork, changes } of branches) {
+    const files = await executableChanges(integration.path, fork, tip, changes);
     if (files.length > 0) onStep({ type: "executable", name, branch, files });
   }
   const tasks = await bus.tasks.list();
@@ -165,21 +165,27 @@ async function finish(
   const merged: MergedMember[] = [...landed];
   const unmerged: UnmergedMember[] = [...left];
   const merges = await mergesBetween(path, start, accepted);
+  const tips = await tipsOf(
+    path,
+    team.members.map(({ branch }) => branch),
+  );
+  const missing = await notIn(path, [...tips.values(), ...candidates.map(({ tip }) => tip)], accepted);
   for (const candidate of candidates) {
     const { name, branch, tip } = candidate;
-    const now = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
-    const isTaken = await isAncestor(path, tip, accepted);
-    if (!isTaken && now !== tip && (now === "" || !(await isAncestor(path, tip, now)))) {
+    const now = tips.get(branch);
+    const isTaken = !missing.has(tip);
+    if (!isTaken && now !== tip && (now === undefined || !(await isAncestor(path, tip, now)))) {
       const kept = await keep(primary, team.name, name, tip);
       const reason = `${branch} was moved away from ${tip.slice(0, 10)} while the merging went on.`;
       unmerged.push({ name, branch: kept ?? branch, kind: "left", reason });
-    } else if (isTaken && (now === tip || now === "" || (await isAncestor(path, now, accepted))))
+    } else if (isTaken && (now === undefined || !missing.has(now)))
       merged.push({ name, branch, commit: guard.merged.get(name) ?? merges.get(tip) ?? tip });
     else if (isInterrupted) unmerged.push({ name, branch, kind: "left", reason: "interrupted." });
     else unmerged.push({ name, branch, ...(await whyNot(candidate, integration, guard, end)) });
   }
 
-  unmerged.push(...(await startedMeanwhile(team.members, primary, accepted, [...candidates, ...left])));
+  const others = team.members.filter(({ name }) => ![...candidates, ...left].some((one) => one.name === name));
+  unmerged.push(...startedMeanwhile(others, tips, missing));
 
   let landProblem: string | undefined;
   let isLanded = false;
@@ -196,7 +202,7 @@ async function finish(
         branch: team.baseBranch,
         from: start,
         to: accepted,
-        changedBy: await authors(primary, start, candidates),
+        changedBy: authors(primary, start, candidates),
         signal,
       });
       isLanded = landing.type === "landed";
@@ -220,7 +226,7 @@ async function finish(
     check: team.check,
     isBaseMoved,
     hasLandedBefore: landed.length > 0,
-    executable: accepted === start ? [] : await executableChanges(primary, start, accepted),
+    executable: accepted === start ? [] : await executableChanges(primary, start, accepted, await changesBetween(primary, start, accepted)),
     choices: guard.choices,
     own: guard.own,
   });
@@ -242,9 +248,13 @@ async function whyNot(
   return { kind: "left", reason: `left by the integrator${how}.` };
 }
 
-async function authors(primary: string, start: string, candidates: readonly Candidate[]): Promise<(path: string) => string> {
-  const changed = await Promise.all(
-    candidates.map(async ({ name, tip }) => ({ name, files: new Set(await changedFiles(primary, start, tip)) })),
-  );
-  return (path) => changed.flatMap(({ name, files }) => (files.has(path) ? [name] : [])).join(", ") || "the team";
+/** Asked only when something stands in the way. */
+function authors(primary: string, start: string, candidates: readonly Candidate[]): (path: string) => Promise<string> {
+  const read = async () =>
+    Promise.all(candidates.map(async ({ name, tip }) => ({ name, changes: await changesBetween(primary, `${start}...${tip}`) })));
+  let all: ReturnType<typeof read> | undefined;
+  return async (path) => {
+    all ??= read();
+    return (await all).flatMap(({ name, changes }) => (changes.has(path) ? [name] : [])).join(", ") || "the team";
+  };
 }

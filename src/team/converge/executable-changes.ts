@@ -1,6 +1,5 @@
 import { git } from "../../platform/git.ts";
 import { isRecord } from "../../protocol/record.ts";
-import { changesBetween } from "./land.ts";
 
 const NAMES = [
   ".gitattributes",
@@ -24,9 +23,14 @@ const NAMES = [
 const FOLDERS = [".github", ".husky", ".githooks", ".roocode", ".claude", ".agents", ".cargo", ".vscode", ".idea", ".devcontainer"];
 
 /** What of the incoming changes can run, or instruct an agent, by being merged, built or opened. */
-export async function executableChanges(repository: string, from: string, to: string): Promise<string[]> {
+export async function executableChanges(
+  repository: string,
+  from: string,
+  to: string,
+  changes: ReadonlyMap<string, string>,
+): Promise<string[]> {
   const found: string[] = [];
-  for (const [path, status] of await changesBetween(repository, from, to)) {
+  for (const [path, status] of changes) {
     if (status === "D") continue;
     const folders = path.toLowerCase().split("/");
     const name = folders.pop() ?? "";

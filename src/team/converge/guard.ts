@@ -1,10 +1,11 @@
-import { git, gitText } from "../../platform/git.ts";
+import { isAncestor, tipsOf } from "../../platform/ancestry.ts";
+import { gitText } from "../../platform/git.ts";
 import type { TeamStep } from "../../protocol/team.ts";
 import { errorResult, type Tool, type ToolResult } from "../../protocol/tool.ts";
 import { addsEverything } from "./adds-everything.ts";
 import { type GateResult, runGate } from "./gate.ts";
-import { type Integration, isAncestor } from "./integrate.ts";
-import { judgeCommit, parentsOf } from "./merge-check.ts";
+import type { Integration } from "./integrate.ts";
+import { judgeCommit, type Made } from "./merge-check.ts";
 import { pathsText } from "./path-text.ts";
 import { previewMerge } from "./preview.ts";
 
@@ -87,16 +88,16 @@ export class Guard {
   }
 
   /** Each new commit by itself, so that a bad one takes no good one before it along. */
-  async #takeAll(commits: readonly string[], mergeHead: string | undefined): Promise<{ text: string; isError: boolean }> {
+  async #takeAll(commits: readonly Made[], mergeHead: string | undefined): Promise<{ text: string; isError: boolean }> {
     const { integration } = this.#options;
     const texts: string[] = [];
     for (const [index, commit] of commits.entries()) {
       const isLast = index === commits.length - 1;
       // The check must see what was committed, nothing else.
-      if (!isLast || mergeHead !== undefined || (await isDirty(integration.path))) await integration.reset(commit);
+      if (!isLast || mergeHead !== undefined || (await isDirty(integration.path))) await integration.reset(commit.id);
       const problem = await this.#take(commit);
       if (problem === undefined) {
-        texts.push(this.#acceptedText(commit));
+        texts.push(this.#acceptedText(commit.id));
         continue;
       }
       await integration.reset();
@@ -111,9 +112,10 @@ export class Guard {
   }
 
   /** Why the commit can't stay; undefined when it was accepted. */
-  async #take(commit: string): Promise<string | undefined> {
+  async #take(made: Made): Promise<string | undefined> {
     const { integration, onStep, check, beforeMerge, afterMerge } = this.#options;
-    const [, theirs] = await parentsOf(integration.path, commit);
+    const { id: commit, parents } = made;
+    const [, theirs] = parents;
     const candidate = theirs === undefined ? await this.#ownerOf(commit) : await this.#ownerOf(theirs);
     const what = candidate ? `the merge of ${candidate.name}` : "a commit of your own";
     const refuse = (kind: Refusal["kind"], reason: string, conflict?: readonly string[]) => {
@@ -135,7 +137,7 @@ export class Guard {
       return refuse("refused", "It merges something that is no teammate's branch. Only branches of this team belong here.");
     const chosen = [...this.#chosen];
     this.#chosen.clear();
-    const verdict = await judgeCommit(integration.path, commit, integration.start, chosen);
+    const verdict = await judgeCommit(integration.path, made, integration.start, chosen);
     if ("problem" in verdict) {
       const { reason, conflicts } = verdict.problem;
       return refuse(conflicts.length > 0 ? "conflict" : "refused", reason, conflicts);
@@ -194,10 +196,12 @@ export class Guard {
 
   async #ownerOf(commit: string): Promise<Candidate | undefined> {
     const { integration, candidates } = this.#options;
-    for (const candidate of candidates) {
-      const tip = await git(integration.path, ["rev-parse", "--verify", "--quiet", `refs/heads/${candidate.branch}^{commit}`]);
-      if (tip.stdout.trim() === commit || candidate.tip === commit) return candidate;
-    }
+    const known = candidates.find(({ tip }) => tip === commit);
+    if (known) return known;
+    const branches = candidates.map(({ branch }) => branch);
+    const tips = await tipsOf(integration.path, branches);
+    const moved = candidates.find(({ branch }) => tips.get(branch) === commit);
+    if (moved) return moved;
     for (const candidate of candidates) if (await isAncestor(integration.path, commit, `refs/heads/${candidate.branch}`)) return candidate;
     return undefined;
   }
@@ -240,18 +244,14 @@ function words(text: string): string[] {
 }
 
 /** The commits from the accepted one to HEAD along the first parents, oldest first; undefined when it is not among them. */
-async function firstParents(integration: Integration, commit: string): Promise<string[] | undefined> {
-  if (!(await isAncestor(integration.path, integration.accepted, commit))) return undefined;
-  const text = await gitText(integration.path, [
-    "rev-list",
-    "--first-parent",
-    "--reverse",
-    "--parents",
-    `${integration.accepted}..${commit}`,
-  ]);
-  const rows = text.split("\n").map((row) => row.split(" "));
-  if (rows[0]?.[1] !== integration.accepted) return undefined;
-  return rows.map(([id = ""]) => id);
+async function firstParents(integration: Integration, commit: string): Promise<Made[] | undefined> {
+  const range = `${integration.accepted}..${commit}`;
+  const text = await gitText(integration.path, ["log", "--no-show-signature", "--first-parent", "--reverse", "--format=%H %T %P", range]);
+  const made = text.split("\n").map((row): Made => {
+    const [id = "", tree = "", ...parents] = row.split(" ");
+    return { id, tree, parents };
+  });
+  return made[0]?.parents[0] === integration.accepted ? made : undefined;
 }
 
 async function isDirty(worktree: string): Promise<boolean> {

@@ -1,7 +1,11 @@
 import { realpath, rm } from "node:fs/promises";
-import { exists } from "../../platform/files.ts";
-import { git, gitText } from "../../platform/git.ts";
+import { join } from "node:path";
+import { isAncestor } from "../../platform/ancestry.ts";
+import { exists, readTextOrUndefined } from "../../platform/files.ts";
+import { GitError, git, gitText, tryGit } from "../../platform/git.ts";
+import { removeLeftLocks } from "../../platform/left-locks.ts";
 import { addWorktree, furnishWorktree } from "../../platform/worktree.ts";
+import { worktreeState } from "../../platform/worktree-state.ts";
 import type { PortBlock } from "../../protocol/team.ts";
 import { commandMark } from "../left-commands.ts";
 import { dismantleWorktree, equipWorktree, portsOf, type WorktreeNeeds } from "../worktree-needs.ts";
@@ -55,41 +59,43 @@ export class Integration {
   async reset(commit = this.#accepted): Promise<void> {
     if ((await git(this.path, ["symbolic-ref", "--quiet", "HEAD"])).exitCode === 0) {
       // A branch that was switched to must not be moved by the reset.
-      await gitText(this.path, ["update-ref", "--no-deref", "HEAD", commit]);
+      await this.#must(["update-ref", "--no-deref", "HEAD", commit]);
     }
-    for (const state of ["rebase-merge", "rebase-apply"]) {
-      const folder = await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", state]);
-      await rm(folder, { recursive: true, force: true });
-    }
-    await this.#hardReset(commit);
+    const gitFolder = await gitText(this.path, ["rev-parse", "--absolute-git-dir"]);
+    for (const state of ["rebase-merge", "rebase-apply"]) await rm(join(gitFolder, state), { recursive: true, force: true });
+    // Nobody else works here, and HEAD is on no branch.
+    await this.#must(["reset", "--hard", "--quiet", commit], { stillMs: 0 });
     // A merge that brought a file in the place of a furnished one took it away again.
     await this.#furnish();
   }
 
   /** Takes away what a command wrote while `commit` was out: changes, new files, another HEAD. Ignored files stay. */
   async tidy(commit: string): Promise<void> {
-    const [status, head] = await Promise.all([git(this.path, ["status", "--porcelain"]), this.head()]);
-    if (status.stdout.trim() === "" && head.commit === commit && head.isDetached) return;
+    const state = await worktreeState(this.path).catch((error: unknown) => {
+      // What git can't read is not as it was.
+      if (error instanceof GitError) return undefined;
+      throw error;
+    });
+    if (state?.entries.length === 0 && state.head === commit && state.branch === undefined) return;
     await this.reset(commit);
     await git(this.path, CLEAN);
   }
 
-  async #hardReset(commit: string): Promise<void> {
-    const args = ["reset", "--hard", "--quiet", commit];
-    if ((await git(this.path, args)).exitCode === 0) return;
-    // A git that was ended in the middle leaves its lock behind. Nobody else works here.
-    await rm(await gitText(this.path, ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"]), { force: true });
+  /** A git that was ended in the middle leaves its lock behind. */
+  async #must(args: readonly string[], locks: { stillMs?: number } = {}): Promise<void> {
+    if ((await tryGit(this.path, args)).exitCode === 0) return;
+    await removeLeftLocks(this.path, locks);
     await gitText(this.path, args);
   }
 
   async head(): Promise<{ commit: string; isDetached: boolean; mergeHead: string | undefined }> {
-    const [head, branch, merge] = await Promise.all([
-      git(this.path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
+    const [head, branch] = await Promise.all([
+      git(this.path, ["rev-parse", "--absolute-git-dir", "HEAD^{commit}"]),
       git(this.path, ["symbolic-ref", "--quiet", "HEAD"]),
-      git(this.path, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]),
     ]);
-    const mergeHead = merge.exitCode === 0 ? merge.stdout.trim() : undefined;
-    return { commit: head.stdout.trim(), isDetached: branch.exitCode !== 0, mergeHead };
+    const [, gitFolder, commit = ""] = /^(.*)\n([0-9a-f]+)\n$/s.exec(head.stdout) ?? [];
+    const merge = gitFolder === undefined ? undefined : await readTextOrUndefined(join(gitFolder, "MERGE_HEAD"));
+    return { commit, isDetached: branch.exitCode !== 0, mergeHead: /^[0-9a-f]{40,64}/.exec(merge ?? "")?.[0] };
   }
 }
 
@@ -151,8 +157,4 @@ export async function mergesBetween(repository: string, from: string, to: string
       return commit !== undefined && brought !== undefined ? [[brought, commit] as const] : [];
     }),
   );
-}
-
-export async function isAncestor(repository: string, ancestor: string, commit: string): Promise<boolean> {
-  return (await git(repository, ["merge-base", "--is-ancestor", ancestor, commit])).exitCode === 0;
 }

@@ -49,7 +49,8 @@ function mergeCommands(branches: readonly BranchPreview[], pairs: readonly PairP
   ];
 }
 
-function describeBranch({ name, branch, commits, files, conflicts }: BranchPreview, tasks: readonly TeamTask[]): string {
+function describeBranch({ name, branch, commits, changes, conflicts }: BranchPreview, tasks: readonly TeamTask[]): string {
+  const files = [...changes.keys()];
   const own = tasks.filter((task) => task.owner === name).map((task) => `task ${task.id} (${task.status}): ${task.subject}`);
   return [
     `${name}, branch ${branch}:`,
@@ -81,8 +82,8 @@ export function integratorGrants(branches: readonly BranchPreview[]): string[] {
 function contested(branches: readonly BranchPreview[]): string[] {
   const seen = new Set<string>();
   const found = new Set(branches.flatMap((branch) => branch.conflicts));
-  for (const { files } of branches) {
-    for (const file of files) {
+  for (const { changes } of branches) {
+    for (const file of changes.keys()) {
       if (seen.has(file)) found.add(file);
       seen.add(file);
     }

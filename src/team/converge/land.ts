@@ -1,7 +1,10 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { type Checkout, checkoutsOf } from "../../platform/checkouts.ts";
 import { isErrno, readTextOrUndefined } from "../../platform/files.ts";
 import { type GitResult, git, gitText } from "../../platform/git.ts";
+import { GitKilled } from "../../platform/killed-git.ts";
+import { removeLeftLocks } from "../../platform/left-locks.ts";
 import { beginLanding, endLanding, takeBackLanding, undoCutLanding } from "./cut-landing.ts";
 import { pathText } from "./path-text.ts";
 
@@ -14,7 +17,7 @@ export type LandRequest = {
   from: string;
   to: string;
   /** Who changed a path, for the words of a refusal. */
-  changedBy: (path: string) => string;
+  changedBy: (path: string) => Promise<string>;
   signal: AbortSignal;
 };
 export type Landing =
@@ -30,16 +33,24 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
   const ref = `refs/heads/${branch}`;
   const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).stdout.trim();
   if (tip !== from) return movedMeanwhile(branch, from, tip, to);
-  const where = await checkoutOf(primary, checkout, branch);
+  const checkouts = await checkoutsOf(primary);
+  const where = await checkoutOf(checkouts, checkout, branch);
   if (where === undefined) {
-    const rebasing = await rebasedIn(primary, branch);
+    const rebasing = await rebasedIn(checkouts, branch);
     if (rebasing !== undefined)
       return {
         type: "blocked",
         reason: `${branch} is being rebased in ${rebasing}. Finish that (git rebase --continue) or end it (git rebase --abort), then converge again.`,
       };
-    const result = await git(primary, ["update-ref", "-m", "roocode: team converged", ref, to, from]);
-    return result.exitCode === 0 ? { type: "landed", where } : movedMeanwhile(branch, from, "", to);
+    const args = ["update-ref", "-m", "roocode: team converged", ref, to, from];
+    const result = await git(primary, args).catch(async (error: unknown) => {
+      if (!(error instanceof GitKilled)) throw error;
+      // It may have left its lock, or have done it.
+      await removeLeftLocks(primary, { branch });
+      return git(primary, args);
+    });
+    const isThere = result.exitCode === 0 || (await git(primary, ["rev-parse", "--verify", "--quiet", ref])).stdout.trim() === to;
+    return isThere ? { type: "landed", where } : movedMeanwhile(branch, from, "", to);
   }
   // Of an earlier one, which was killed in the middle of it.
   await undoCutLanding(where, tip);
@@ -50,7 +61,13 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
   }
   if (signal.aborted) return { type: "blocked", reason: `interrupted. By hand: ${byHand}` };
   const isTouched = async () => (await whatStandsInTheWay(where, from, to, changedBy)).length > 0;
-  const result = (await fastForward(where, to, isTouched)) ?? (await fastForward(where, to, isTouched));
+  const attempt = () => fastForward(where, ref, to, isTouched);
+  const result = (await attempt()) ?? (await attempt());
+  if (result === "elsewhere")
+    return {
+      type: "moved",
+      reason: `${branch} is not checked out in ${where} any more, so nothing was touched there. Converge again, or merge by hand: git merge ${to}`,
+    };
   const now = await gitText(primary, ["rev-parse", "--verify", ref]);
   if (result?.exitCode === 0 && now === to) return { type: "landed", where };
   if (now !== from) return movedMeanwhile(branch, from, now, to);
@@ -58,10 +75,23 @@ export async function land({ primary, checkout, branch, from, to, changedBy, sig
   return { type: "blocked", reason: `${why}\nNothing of yours was touched. By hand: ${byHand}` };
 }
 
-/** Undefined when git was killed. What a git that was killed or gave up in the middle had done by then is taken back. */
-async function fastForward(where: string, to: string, isTouched: () => Promise<boolean>): Promise<GitResult | undefined> {
+/**
+ * Undefined when git was killed, "elsewhere" when the person has switched to another branch meanwhile. What a git that was killed or gave
+ * up in the middle had done by then is taken back.
+ */
+async function fastForward(
+  where: string,
+  ref: string,
+  to: string,
+  isTouched: () => Promise<boolean>,
+): Promise<GitResult | "elsewhere" | undefined> {
   await beginLanding(where, to);
   try {
+    // Git moves whatever HEAD is on.
+    if ((await git(where, ["symbolic-ref", "--quiet", "HEAD"])).stdout.trim() !== ref) {
+      await endLanding(where);
+      return "elsewhere";
+    }
     // They beat the person's settings (merge.*, branch.<name>.mergeOptions), and keep what the look before may have missed: nothing is
     // stashed, ignored files are not overwritten.
     const options = [
@@ -89,12 +119,8 @@ async function headOf(where: string): Promise<string> {
 }
 
 /** The checkout in which a rebase of the branch is under way: HEAD is detached there, and git wants the branch unmoved at its end. */
-async function rebasedIn(primary: string, branch: string): Promise<string | undefined> {
-  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
-  for (const record of stdout.split("\0\0")) {
-    const lines = record.split("\0").filter((line) => line !== "");
-    const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
-    if (path === undefined || !lines.includes("detached")) continue;
+async function rebasedIn(checkouts: readonly Checkout[], branch: string): Promise<string | undefined> {
+  for (const { path } of checkouts.filter((one) => one.branch === undefined)) {
     const asked = ["rebase-merge", "rebase-apply"].flatMap((state) => ["--git-path", `${state}/head-name`]);
     const names = await git(path, ["rev-parse", "--path-format=absolute", ...asked]);
     for (const file of names.stdout.trim().split("\n"))
@@ -112,41 +138,41 @@ function movedMeanwhile(branch: string, from: string, tip: string, to: string): 
 }
 
 /** The user's checkout when the branch is out there, else the worktree that has it. */
-async function checkoutOf(primary: string, checkout: string, branch: string): Promise<string | undefined> {
-  const { stdout } = await git(primary, ["worktree", "list", "--porcelain", "-z"]);
-  const having = stdout.split("\0\0").flatMap((record) => {
-    const lines = record.split("\0");
-    const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
-    return path !== undefined && lines.includes(`branch refs/heads/${branch}`) ? [path] : [];
-  });
+async function checkoutOf(checkouts: readonly Checkout[], checkout: string, branch: string): Promise<string | undefined> {
+  const having = checkouts.filter((one) => one.branch === branch);
   const own = await realpath(checkout).catch(() => checkout);
-  for (const path of having) if ((await realpath(path).catch(() => path)) === own) return path;
-  return having[0];
+  for (const { path } of having) if ((await realpath(path).catch(() => path)) === own) return path;
+  return having[0]?.path;
 }
 
 /** One line for each path of the user's that the new commits would touch. */
-async function whatStandsInTheWay(checkout: string, from: string, to: string, changedBy: (path: string) => string): Promise<string[]> {
+async function whatStandsInTheWay(
+  checkout: string,
+  from: string,
+  to: string,
+  changedBy: (path: string) => Promise<string>,
+): Promise<string[]> {
   const incoming = await changesBetween(checkout, from, to);
   const dirty = await dirtyPaths(checkout);
   const tracked = (path: string) => incoming.get(path) !== "A";
   const found: string[] = [];
   for (const [path, status] of incoming) {
     if (dirty.has(path))
-      found.push(`${pathText(path)} has changes of yours that are not committed, and ${changedBy(path)} changed it too.`);
+      found.push(`${pathText(path)} has changes of yours that are not committed, and ${await changedBy(path)} changed it too.`);
     else if (status !== "D" && !tracked(path)) {
       const other = await untrackedAt(checkout, path, incoming);
       if (other)
         found.push(
-          `${pathText(other.path)} is ${other.state} by git, and ${changedBy(path)} added ${other.path === path ? "a file of that name" : pathText(path)}.`,
+          `${pathText(other.path)} is ${other.state} by git, and ${await changedBy(path)} added ${other.path === path ? "a file of that name" : pathText(path)}.`,
         );
     }
   }
   return found;
 }
 
-/** Path to git's letter for what happened to it. */
-export async function changesBetween(repository: string, from: string, to: string): Promise<Map<string, string>> {
-  const { stdout } = await git(repository, ["diff", "--name-status", "--no-renames", "-z", from, to]);
+/** Path to git's letter for what happened to it, from one commit to another, or in `FROM...TO`. */
+export async function changesBetween(repository: string, ...commits: readonly string[]): Promise<Map<string, string>> {
+  const { stdout } = await git(repository, ["diff", "--name-status", "--no-renames", "-z", ...commits]);
   const parts = stdout.split("\0");
   const changes = new Map<string, string>();
   for (let index = 0; index + 1 < parts.length; index += 2) changes.set(parts[index + 1] ?? "", parts[index] ?? "");

@@ -1,7 +1,7 @@
+import { isAncestor, tipsOf } from "../../platform/ancestry.ts";
 import { git, gitText } from "../../platform/git.ts";
 import type { TeamBus, TeammateInfo } from "../../protocol/team.ts";
 import { rescueCommit, rescueRef } from "../rescue.ts";
-import { isAncestor } from "./integrate.ts";
 import { previewMerge } from "./preview.ts";
 import type { UnmergedMember } from "./report.ts";
 
@@ -15,9 +15,14 @@ export async function lostWork(
   members: readonly TeammateInfo[],
 ): Promise<UnmergedMember[]> {
   const lost: UnmergedMember[] = [];
+  const tips = await tipsOf(
+    primary,
+    members.map(({ branch }) => branch),
+  );
   for (const { id, subject, owner, status, commit } of await bus.tasks.list()) {
     const member = members.find(({ name }) => name === owner);
     if (!member || status !== "completed" || commit === undefined) continue;
+    if (tips.get(member.branch) === commit) continue;
     const branch = `refs/heads/${member.branch}`;
     if ((await isAncestor(primary, commit, branch)) || (await isAncestor(primary, commit, start))) continue;
     const kept = await keep(primary, team, member.name, commit);

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isAncestor, notIn, tipsOf } from "../../platform/ancestry.ts";
 import { commitAll, notCommittable } from "../../platform/commit.ts";
 import { exists } from "../../platform/files.ts";
-import { GitError, git, gitText } from "../../platform/git.ts";
+import { GitError } from "../../platform/git.ts";
+import { worktreeState } from "../../platform/worktree-state.ts";
 import { RevisionConflict } from "../../protocol/errors.ts";
 import { LEAD, type MemberStatus, type TeamBus, type TeammateInfo, type TeamStep, type TeamTask } from "../../protocol/team.ts";
 import type { Candidate } from "./guard.ts";
-import { isAncestor } from "./integrate.ts";
 import type { MergedMember, UnmergedMember } from "./report.ts";
 
 const ACTIVE: readonly MemberStatus[] = ["starting", "busy", "waiting", "unreachable"];
@@ -32,57 +33,67 @@ export type Sorted = {
 /** Saves what members left in their worktrees, then says whose branch has something to merge. */
 export async function sortMembers(primary: string, start: string, members: readonly TeammateInfo[]): Promise<Sorted> {
   const sorted: Sorted = { candidates: [], landed: [], left: [] };
-  for (const { name, branch, worktreePath, baseCommit } of members) {
+  const saved: TeammateInfo[] = [];
+  for (const member of members) {
+    const { name, branch, worktreePath } = member;
     const problem = await saveLeftOver(name, branch, worktreePath);
-    if (problem !== undefined) {
-      sorted.left.push({ name, branch, kind: "left", reason: problem });
-      continue;
-    }
-    const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
-    if (tip === "" || tip === baseCommit) continue;
-    if (!(await isAncestor(primary, tip, start))) sorted.candidates.push({ name, branch, tip });
+    if (problem === undefined) saved.push(member);
+    else sorted.left.push({ name, branch, kind: "left", reason: problem });
+  }
+  const tips = await tipsOf(
+    primary,
+    saved.map(({ branch }) => branch),
+  );
+  const missing = await notIn(primary, [...tips.values()], start);
+  for (const { name, branch, baseCommit } of saved) {
+    const tip = tips.get(branch);
+    if (tip === undefined || tip === baseCommit) continue;
+    if (missing.has(tip)) sorted.candidates.push({ name, branch, tip });
     else if (!(await isAncestor(primary, tip, baseCommit))) sorted.landed.push({ name, branch, commit: tip });
   }
   return sorted;
 }
 
-/** Who had nothing to merge as it began, and was woken by a message since. */
-export async function startedMeanwhile(
+/** Who had nothing to merge as it began, and was woken by a message since. `tips` are those of now, `missing` those that were not accepted. */
+export function startedMeanwhile(
   members: readonly TeammateInfo[],
-  primary: string,
-  accepted: string,
-  looked: readonly { name: string }[],
-): Promise<UnmergedMember[]> {
-  const late: UnmergedMember[] = [];
-  for (const { name, branch, baseCommit } of members) {
-    if (looked.some((one) => one.name === name)) continue;
-    const tip = (await git(primary, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`])).stdout.trim();
-    if (tip === "" || tip === baseCommit || (await isAncestor(primary, tip, accepted))) continue;
-    late.push({ name, branch, kind: "left", reason: "its commits came after Converge had begun; converge again." });
-  }
-  return late;
+  tips: ReadonlyMap<string, string>,
+  missing: ReadonlySet<string>,
+): UnmergedMember[] {
+  return members.flatMap(({ name, branch, baseCommit }): UnmergedMember[] => {
+    const tip = tips.get(branch);
+    if (tip === undefined || tip === baseCommit || !missing.has(tip)) return [];
+    return [{ name, branch, kind: "left", reason: "its commits came after Converge had begun; converge again." }];
+  });
 }
 
 /** A sentence when there is something that can't be saved as it stands. */
 async function saveLeftOver(name: string, branch: string, worktree: string): Promise<string | undefined> {
   if (!(await exists(worktree))) return undefined;
-  const dirty = await git(worktree, ["status", "--porcelain", "--untracked-files=all"]);
-  if (dirty.exitCode !== 0) return `its worktree ${worktree} can't be read: ${dirty.stderr.trim().slice(0, 300)}`;
-  const head = (await git(worktree, ["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
-  if (head !== `refs/heads/${branch}`) {
+  const state = await worktreeState(worktree).catch((error: unknown) => {
+    if (error instanceof GitError) return `its worktree ${worktree} can't be read: ${error.result.stderr.trim().slice(0, 300)}`;
+    throw error;
+  });
+  if (typeof state === "string") return state;
+  if (state.branch !== branch) {
     const isOnBranch = await isAncestor(worktree, "HEAD", `refs/heads/${branch}`);
-    if (dirty.stdout.trim() === "" && isOnBranch) return undefined;
-    return `its worktree ${worktree} is not on its branch but on ${head.replace("refs/heads/", "") || "a detached HEAD"}; what is there must be brought to ${branch} first`;
+    if (state.entries.length === 0 && isOnBranch) return undefined;
+    return `its worktree ${worktree} is not on its branch but on ${state.branch ?? "a detached HEAD"}; what is there must be brought to ${branch} first`;
   }
-  if ((await gitText(worktree, ["ls-files", "--unmerged"])) !== "")
-    return `its worktree ${worktree} is in the middle of a merge with conflicts`;
-  try {
-    await commitAll(worktree, { subject: `wip: changes that ${name} left uncommitted`, trailers: { "RooCode-Saved-By": "converge" } });
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    return `what is in its worktree ${worktree} can't be committed: ${error.message}`;
+  if (state.entries.some(({ kind }) => kind === "unmerged")) return `its worktree ${worktree} is in the middle of a merge with conflicts`;
+  const isClean = state.entries.length === 0;
+  if (!isClean) {
+    const trailers = { "RooCode-Saved-By": "converge" };
+    const problem = await commitAll(worktree, { subject: `wip: changes that ${name} left uncommitted`, branch, trailers }).then(
+      () => undefined,
+      (error: unknown) => {
+        if (!(error instanceof GitError)) throw error;
+        return `what is in its worktree ${worktree} can't be committed: ${error.message}`;
+      },
+    );
+    if (problem !== undefined) return problem;
   }
-  const held = await notCommittable(worktree, branch);
+  const held = await notCommittable(worktree, branch, isClean ? state : undefined);
   return held === undefined ? undefined : `its worktree ${worktree} holds what no commit can take: ${held}`;
 }
 

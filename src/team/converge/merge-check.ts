@@ -1,4 +1,4 @@
-import { git, gitText } from "../../platform/git.ts";
+import { git } from "../../platform/git.ts";
 import { pathsText } from "./path-text.ts";
 import { type MergePreview, previewMerge } from "./preview.ts";
 import { takenBack, wholeSides } from "./whole-sides.ts";
@@ -12,12 +12,19 @@ type Verdict = { problem: MergeProblem } | { choices: string[] };
 /** Longer ones where `conflict-marker-size` is set. */
 const MARKER = "^(<{7,}|>{7,}|[|]{7,}) |^={7}\r?$";
 
+/** A commit of the integrator, as it stands in the repository. */
+export type Made = { id: string; tree: string; parents: readonly string[] };
+
 /**
  * Why a commit of the integrator can't stay: markers left in it, files that no side has, changes of a side that are left out, binary
  * conflicts that nobody decided. `chosen` are files for which a side was named in a command; `start` is where the merging began.
  */
-export async function judgeCommit(repository: string, commit: string, start: string, chosen: readonly string[]): Promise<Verdict> {
-  const [ours, theirs, more] = await parentsOf(repository, commit);
+export async function judgeCommit(
+  repository: string,
+  { id: commit, tree, parents: [ours, theirs, more] }: Made,
+  start: string,
+  chosen: readonly string[],
+): Promise<Verdict> {
   if (ours === undefined) return { choices: [] };
   const refuse = (reason: string, inConflict: string[] = []): Verdict => ({ problem: { reason, conflicts: inConflict } });
   if (theirs === undefined) {
@@ -27,7 +34,7 @@ export async function judgeCommit(repository: string, commit: string, start: str
   if (more !== undefined) return refuse("It merges several branches at once. Merge one branch at a time.");
   const preview = await previewMerge(repository, ours, theirs);
   const { conflicts } = preview;
-  const changed = await differing(repository, preview.tree, commit);
+  const changed = preview.tree === tree ? [] : await differing(repository, preview.tree, commit);
   const looked = [...new Set([...conflicts, ...changed])];
 
   const marked: string[] = [];
@@ -68,10 +75,6 @@ async function plainCommitProblem(repository: string, parent: string, commit: st
   const { stdout } = await git(repository, ["diff", "--check", "--no-ext-diff", "--no-textconv", parent, commit]);
   const left = [...new Set(stdout.split("\n").flatMap((line) => /^(.+):\d+: leftover conflict marker$/.exec(line)?.[1] ?? []))];
   return left.length === 0 ? undefined : `Conflict markers were committed in ${left.join(", ")}.`;
-}
-
-export async function parentsOf(repository: string, commit: string): Promise<string[]> {
-  return (await gitText(repository, ["rev-list", "--parents", "--max-count=1", commit])).split(" ").slice(1);
 }
 
 /** Files that the commit has otherwise than git's own merge. */

@@ -1,4 +1,5 @@
 import { git, gitText } from "../../platform/git.ts";
+import { changesBetween } from "./land.ts";
 
 export type MergePreview = {
   /** Tree that git makes by itself; with markers where it can't. */
@@ -37,9 +38,21 @@ async function binaryFiles(repository: string, ours: string, theirs: string, fil
 }
 
 export type PairPreview = { names: [string, string]; conflicts: string[] };
-export type BranchPreview = { name: string; branch: string; tip: string; commits: string[]; files: string[]; conflicts: string[] };
+export type BranchPreview = {
+  name: string;
+  branch: string;
+  tip: string;
+  /** Where it left the base. */
+  fork: string;
+  commits: string[];
+  /** Path to git's letter, since then. */
+  changes: ReadonlyMap<string, string>;
+  conflicts: string[];
+};
 
-/** Each branch against the base, and each two of them against each other. */
+const MOST_COMMITS = 30;
+
+/** Each branch against the base, and each two of them against each other; no dry run where nothing can meet. */
 export async function previewBranches(
   repository: string,
   base: string,
@@ -47,20 +60,16 @@ export async function previewBranches(
 ): Promise<{ branches: BranchPreview[]; pairs: PairPreview[] }> {
   const previews: BranchPreview[] = [];
   for (const one of branches) {
-    const log = await gitText(repository, [
-      "log",
-      "--no-show-signature",
-      "--reverse",
-      "--max-count=30",
-      "--format=%h %s",
-      `${base}..${one.tip}`,
-    ]);
-    const { conflicts } = await previewMerge(repository, base, one.tip);
-    previews.push({ ...one, commits: lines(log), files: await changedFiles(repository, base, one.tip), conflicts });
+    const { commits, forks } = await commitsOf(repository, base, one.tip);
+    const fork = forks.length === 1 && forks[0] !== undefined ? forks[0] : await forkPoint(repository, base, one.tip);
+    const changes = await changesBetween(repository, fork, one.tip);
+    const conflicts = fork === base ? [] : (await previewMerge(repository, base, one.tip)).conflicts;
+    previews.push({ ...one, fork, commits: commits.slice(-MOST_COMMITS), changes, conflicts });
   }
   const pairs: PairPreview[] = [];
   for (const [index, first] of previews.entries()) {
     for (const second of previews.slice(index + 1)) {
+      if (!mayMeet(first, second)) continue;
       const { conflicts } = await previewMerge(repository, first.tip, second.tip);
       if (conflicts.length > 0) pairs.push({ names: [first.name, second.name], conflicts });
     }
@@ -68,12 +77,38 @@ export async function previewBranches(
   return { branches: previews, pairs };
 }
 
-/** Paths that `tip` changed since it left `base`. */
-export async function changedFiles(repository: string, base: string, tip: string): Promise<string[]> {
-  const text = await git(repository, ["diff", "--name-only", "--no-renames", "-z", `${base}...${tip}`]);
-  return text.stdout.split("\0").filter((name) => name !== "");
+/** The branch's own commits, oldest first, and those of the base that they stand on. */
+async function commitsOf(repository: string, base: string, tip: string): Promise<{ commits: string[]; forks: string[] }> {
+  const args = ["log", "--no-show-signature", "--reverse", "--boundary", "--format=%m%H %h %s", `${base}..${tip}`];
+  const lines = (await gitText(repository, args)).split("\n").filter((line) => line !== "");
+  const [bounds, own] = [lines.filter((line) => line.startsWith("-")), lines.filter((line) => !line.startsWith("-"))];
+  return {
+    commits: own.map((line) => line.slice(line.indexOf(" ") + 1)),
+    forks: bounds.map((line) => line.slice(1, line.indexOf(" "))),
+  };
 }
 
-function lines(text: string): string[] {
-  return text === "" ? [] : text.split("\n");
+async function forkPoint(repository: string, base: string, tip: string): Promise<string> {
+  const found = await git(repository, ["merge-base", base, tip]);
+  return found.exitCode === 0 ? found.stdout.trim() : base;
+}
+
+/**
+ * Whether a merge of the two could be in conflict at all: from one fork on, they change the same path, or one has a file where the other
+ * has a folder, or one may have renamed (a new file of the other can follow a renamed folder).
+ */
+function mayMeet(first: BranchPreview, second: BranchPreview): boolean {
+  const mayRename = ({ changes }: BranchPreview) => [...changes.values()].includes("A") && [...changes.values()].includes("D");
+  if (first.fork !== second.fork || mayRename(first) || mayRename(second)) return true;
+  const touches = (one: BranchPreview, other: BranchPreview) => {
+    const places = new Set([...other.changes.keys()].flatMap(pathAndFolders));
+    return [...one.changes.keys()].some((path) => places.has(path));
+  };
+  return touches(first, second) || touches(second, first);
+}
+
+/** "a/b/c" gives "a", "a/b" and "a/b/c". */
+function pathAndFolders(path: string): string[] {
+  const parts = path.split("/");
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }

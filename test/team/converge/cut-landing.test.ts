@@ -34,7 +34,7 @@ async function ground(files: Record<string, string> = AFTER) {
     branch: "main",
     from,
     to,
-    changedBy: () => "alice",
+    changedBy: async () => "alice",
     signal: new AbortController().signal,
   };
   return { repo, from, to, land: (): Promise<Landing> => land(request), [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose]() };

@@ -21,7 +21,17 @@ async function decisionOf(tool: "Bash" | "EditFile", subject: string): Promise<s
       mode: () => "default",
       rules: () => ({ rules: [], warnings: [] }),
       isTrusted: true,
-      granted: integratorGrants([{ name: "alice", branch: BRANCH, tip: "", commits: [], files: conflicts, conflicts }]),
+      granted: integratorGrants([
+        {
+          name: "alice",
+          branch: BRANCH,
+          tip: "",
+          fork: "",
+          commits: [],
+          changes: new Map(conflicts.map((file) => [file, "M"])),
+          conflicts,
+        },
+      ]),
       isHeadless: true,
     },
   });

@@ -7,7 +7,8 @@ const branch = (name: string, conflicts: string[] = []) => ({
   branch: `worktree-team-x+${name}`,
   tip: "0",
   commits: [],
-  files: ["a.txt"],
+  fork: "0",
+  changes: new Map([["a.txt", "M"]]),
   conflicts,
 });
 

@@ -1,0 +1,56 @@
+import type { AgentEvent } from "../protocol/agent.ts";
+import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
+import type { OpenedSession } from "../runtime/open-session.ts";
+import type { TeamScreen } from "../runtime/run-team.ts";
+import type { PlanAnswer } from "../tools/builtin/exit-plan-mode.ts";
+
+/** Keys that act at once; `interrupt` is Ctrl+C on an empty line. */
+export type Key = "escape" | "interrupt" | "background" | "next-mode";
+export type InputListener = {
+  /** A line that answers no question; false gives it to the next question. */
+  line(text: string): boolean;
+  key(key: Key): void;
+};
+
+/** Where a session's person reads and types: lines (`plain.ts`) or the full screen (`tui/app.ts`). Owns no agent state. */
+export interface Screen {
+  line(text: string): void;
+  dim(text: string): void;
+  /** Says for the moment what a key or a line did. */
+  hint(text: string): void;
+  /** Nothing stands on it any more. */
+  clear(): void;
+  /** Lets go of the input, so that the process can end. */
+  close(): void;
+  /** Draws one event; `who` stands before the lines of an agent that shares the screen. */
+  event(event: AgentEvent, who?: string): void;
+  /** The next line of the person. Undefined when the input ended, or when the signal came first: what was typed by then stays. */
+  prompt(giveWay: AbortSignal): Promise<string | undefined>;
+  /** One question at a time; undefined when the input ended or the signal came first. */
+  ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** Answers the open prompt as if it had been typed, unless something else has been. */
+  answer(text: string): void;
+  /** Keys, and lines that are typed while nothing is asked. */
+  listen(listener: InputListener): void;
+  /** A question with answers to choose from, or other words. */
+  choose(question: string, options: readonly string[], signal?: AbortSignal): Promise<string | undefined>;
+  askPermission(
+    request: PermissionRequest,
+    decision: PermissionDecision,
+    alwaysRule: string | undefined,
+    signal: AbortSignal,
+  ): Promise<HumanAnswer | undefined>;
+  /** The plan, and what the person makes of it: a mode to go on in, or words on what to change. */
+  askPlan(plan: string, file: string, signal: AbortSignal): Promise<PlanAnswer | undefined>;
+}
+
+/** `attach`: the screen shows what it can of this session, until the next one. */
+export type SessionScreen = { screen: Screen; attach: (session: OpenedSession) => void };
+
+/** `onBegin` takes the way to write to the lead. */
+export type OpenedTeamScreen = {
+  screen: Screen;
+  team: TeamScreen;
+  onBegin: (tell: (text: string) => void) => void;
+  close: () => void;
+};

@@ -1,0 +1,352 @@
+import { type AutocompleteProvider, type Component, Container, isKeyRelease, matchesKey, type Terminal } from "@earendil-works/pi-tui";
+import type { AgentEvent } from "../../protocol/agent.ts";
+import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../../protocol/permission.ts";
+import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
+import type { InputListener, Key, Screen } from "../screen.ts";
+import type { SteeringQueue } from "../steering-queue.ts";
+import { visible } from "../visible.ts";
+import { Activity } from "./activity.ts";
+import { Dialog } from "./dialog.ts";
+import { permissionDialog } from "./permission-dialog.ts";
+import { planDialog } from "./plan-dialog.ts";
+import { PromptEditor } from "./prompt-editor.ts";
+import { QueueView } from "./queue-view.ts";
+import { ScreenTui } from "./screen-tui.ts";
+import { StatusLine } from "./status-line.ts";
+import { TextBlock } from "./text-block.ts";
+import type { Theme } from "./theme.ts";
+import { Transcript } from "./transcript.ts";
+
+export type TuiOptions = {
+  terminal: Terminal;
+  theme: Theme;
+  queue: SteeringQueue;
+  completion?: AutocompleteProvider | undefined;
+  /** Parts of the bottom line, by their weight. */
+  status: () => readonly string[];
+  onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Calls the person, who may look elsewhere. */
+  notify?: ((text: string) => void) | undefined;
+  /** Ctrl+G. */
+  onJump?: (() => void) | undefined;
+  /** Above the input; its keys come before the input's. */
+  panel?: (Component & { take(data: string, isInputEmpty: boolean): boolean }) | undefined;
+};
+
+/** The end of a run that took less is no news. */
+const LONG_MS = 20_000;
+
+/** Keys that were hit so shortly before a question stood there are no answer to it. */
+const QUIET_MS = 400;
+
+/** The full screen of a session: events in, lines and keys out. Owns no agent state. */
+export class TuiScreen implements Screen {
+  readonly #tui: ScreenTui;
+  readonly #theme: Theme;
+  readonly #options: TuiOptions;
+  readonly #transcript: Transcript;
+  readonly #activity: Activity;
+  readonly #question = new Container();
+  readonly #editor: PromptEditor;
+  #listener: InputListener | undefined;
+  /** Questions stand one after another. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #dialog: { take(data: string): boolean; words: ((text: string) => void) | undefined } | undefined;
+  #openPrompt: ((line: string | undefined) => void) | undefined;
+  #typed: string[] = [];
+  #lastKey = 0;
+  #isClosed = false;
+
+  constructor(options: TuiOptions) {
+    this.#options = options;
+    this.#theme = options.theme;
+    this.#tui = new ScreenTui(options.terminal);
+    this.#transcript = new Transcript(this.#theme);
+    this.#activity = new Activity(this.#theme, () => this.#tui.requestRender(), options.panel ? "Ctrl+C stops the team" : undefined);
+    this.#editor = new PromptEditor(this.#tui, this.#theme, options.completion);
+    this.#editor.onLine = (text) => this.#onLine(text);
+    const parts = [
+      this.#transcript,
+      this.#question,
+      this.#activity,
+      new QueueView(options.queue, this.#theme),
+      ...(options.panel ? [options.panel] : []),
+    ];
+    for (const part of [...parts, this.#editor, new StatusLine(options.status, this.#theme)]) this.#tui.addChild(part);
+    this.#tui.setFocus(this.#editor);
+    this.#tui.addInputListener((data) => (this.#onKey(data) ? { consume: true } : undefined));
+    this.#tui.start();
+  }
+
+  /** What the person typed before, oldest first; `onNew` hears of what comes. */
+  recall(texts: readonly string[], onNew: (text: string) => void): void {
+    this.#editor.recall(texts);
+    this.#editor.onRemember = onNew;
+  }
+
+  redraw(): void {
+    this.#tui.requestRender();
+  }
+
+  line(text: string): void {
+    this.#say(text, (line) => line);
+  }
+
+  dim(text: string): void {
+    this.#say(text, this.#theme.dim);
+  }
+
+  /** The last words come when the screen has let go of the terminal, and stand below it. */
+  #say(text: string, paint: (line: string) => string): void {
+    if (this.#isClosed) this.#options.terminal.write(`${paint(visible(text))}\n`);
+    else {
+      this.#transcript.line(text, paint);
+      this.#tui.requestRender();
+    }
+  }
+
+  hint(text: string): void {
+    this.#activity.hint(text);
+  }
+
+  clear(): void {
+    this.#transcript.clear();
+    if (!this.#isClosed) this.#tui.requestRender(true);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#activity.close();
+    this.#question.clear();
+    this.#openPrompt?.(undefined);
+    this.#tui.stop();
+  }
+
+  event(event: AgentEvent, who = ""): void {
+    if (who === "") {
+      if (event.type === "loop_complete" && this.#activity.elapsedMs > LONG_MS) this.#options.notify?.("The agent is done.");
+      this.#activity.observe(event);
+      this.#transcript.event(event);
+      this.#options.onEvent?.(event);
+    } else this.#transcript.other(who, event);
+    this.#tui.requestRender();
+  }
+
+  listen(listener: InputListener): void {
+    this.#listener = listener;
+  }
+
+  prompt(giveWay: AbortSignal): Promise<string | undefined> {
+    const typed = this.#typed.shift();
+    if (typed !== undefined || this.#isClosed || giveWay.aborted) return Promise.resolve(typed);
+    return new Promise((resolve) => {
+      const settle = (line: string | undefined) => {
+        giveWay.removeEventListener("abort", onAbort);
+        this.#openPrompt = undefined;
+        resolve(line);
+      };
+      const onAbort = () => settle(undefined);
+      giveWay.addEventListener("abort", onAbort);
+      this.#openPrompt = settle;
+      this.#tui.requestRender();
+    });
+  }
+
+  answer(text: string): void {
+    if (!this.#editor.isEmpty || !this.#openPrompt) return;
+    this.#transcript.user(text);
+    this.#openPrompt(text);
+  }
+
+  ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
+    const [title = "", ...body] = question.replace(/\s*>\s*$/, "").split("\n");
+    const dialog = new Dialog<string>(
+      { title, body: this.#text(body.join("\n")), choices: [], words: "Enter answers" },
+      this.#theme,
+      this.#rows,
+    );
+    return this.#show(dialog, (words) => words, signal);
+  }
+
+  choose(question: string, options: readonly string[], signal?: AbortSignal): Promise<string | undefined> {
+    const [title = "", ...body] = question.split("\n");
+    const choices = options.map((option) => ({ label: option, value: option }));
+    const dialog = new Dialog(
+      { title, body: this.#text(body.join("\n")), choices, words: "or type another answer" },
+      this.#theme,
+      this.#rows,
+    );
+    return this.#show(dialog, (words) => options[Number(words) - 1] ?? words, signal);
+  }
+
+  async askPermission(
+    request: PermissionRequest,
+    decision: PermissionDecision,
+    alwaysRule: string | undefined,
+    signal: AbortSignal,
+  ): Promise<HumanAnswer | undefined> {
+    const dialog = permissionDialog({ request, decision, alwaysRule }, this.#theme, this.#rows);
+    const answer = await this.#show(dialog, undefined, signal, "no");
+    if (answer !== undefined) this.#transcript.dim(`${request.agent}: ${request.tool}: you said ${answer}.`);
+    return answer;
+  }
+
+  askPlan(plan: string, file: string, signal: AbortSignal): Promise<PlanAnswer | undefined> {
+    this.#transcript.markdown(plan);
+    return this.#show(planDialog(file, this.#theme, this.#rows), (feedback) => ({ feedback }), signal);
+  }
+
+  /** `onEscape`: what Esc means where it interrupts nothing; without it the question stays. */
+  #show<Value>(
+    dialog: Dialog<Value>,
+    fromWords: ((words: string) => Value) | undefined,
+    signal: AbortSignal = new AbortController().signal,
+    onEscape?: Value,
+  ): Promise<Value | undefined> {
+    const shown = this.#queue.then(async () => {
+      await this.#untilQuiet(signal);
+      if (signal.aborted || this.#isClosed) return undefined;
+      const draft = this.#editor.getText();
+      this.#editor.setText("");
+      try {
+        return await new Promise<Value | undefined>((resolve) => {
+          dialog.onChoice = resolve;
+          signal.addEventListener("abort", () => resolve(undefined), { once: true });
+          this.#dialog = {
+            take: (data) => {
+              if (!matchesKey(data, "escape")) return dialog.take(data, this.#editor.isEmpty);
+              this.#listener?.key("escape");
+              if (!signal.aborted && onEscape !== undefined) resolve(onEscape);
+              return true;
+            },
+            words: fromWords && ((words) => resolve(fromWords(words))),
+          };
+          this.#question.addChild(dialog);
+          this.#options.notify?.(dialog.title);
+          this.#tui.requestRender();
+        });
+      } finally {
+        this.#dialog = undefined;
+        this.#question.clear();
+        if (!this.#isClosed) this.#editor.setText(draft);
+        this.#tui.requestRender();
+      }
+    });
+    this.#queue = shown.catch(() => undefined);
+    return shown;
+  }
+
+  async #untilQuiet(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const rest = QUIET_MS - (performance.now() - this.#lastKey);
+      if (rest <= 0 || signal.aborted || this.#isClosed) return;
+      await new Promise((resolve) => setTimeout(resolve, rest));
+    }
+  }
+
+  #text(text: string): (width: number) => string[] {
+    if (text === "") return () => [];
+    const block = new TextBlock(text);
+    return (width) => block.render(width);
+  }
+
+  readonly #rows = (): number => this.#options.terminal.rows;
+
+  #onLine(text: string): void {
+    if (this.#dialog) {
+      if (text.trim() !== "") this.#dialog.words?.(text);
+      return;
+    }
+    if (this.#listener?.line(text)) return;
+    if (text.trim() !== "") this.#transcript.user(text);
+    if (this.#openPrompt) this.#openPrompt(text);
+    else this.#typed.push(text);
+  }
+
+  /** True when the key was not for the input. */
+  #onKey(data: string): boolean {
+    if (isKeyRelease(data)) return false;
+    this.#lastKey = performance.now();
+    if (matchesKey(data, "ctrl+c")) {
+      this.#onInterrupt();
+      return true;
+    }
+    if (this.#dialog?.take(data)) {
+      this.#tui.requestRender();
+      return true;
+    }
+    if (!this.#dialog && this.#options.panel?.take(data, this.#editor.isEmpty)) {
+      this.#tui.requestRender();
+      return true;
+    }
+    if (matchesKey(data, "ctrl+z")) {
+      this.#suspend();
+      return true;
+    }
+    if (matchesKey(data, "ctrl+g") && this.#options.onJump) {
+      this.#options.onJump();
+      return true;
+    }
+    if (matchesKey(data, "ctrl+l")) {
+      this.#tui.requestRender(true);
+      return true;
+    }
+    if (matchesKey(data, "ctrl+o")) {
+      if (!this.#transcript.unfold()) this.hint("The last result is shown whole.");
+      this.#tui.requestRender();
+      return true;
+    }
+    if (matchesKey(data, "ctrl+d") && this.#editor.isEmpty) {
+      this.#openPrompt?.(undefined);
+      return true;
+    }
+    if (matchesKey(data, "up") && this.#editor.isEmpty) return this.#takeBack();
+    const key = this.#actsAtOnce(data);
+    if (key === undefined) return false;
+    this.#listener?.key(key);
+    this.#tui.requestRender();
+    return true;
+  }
+
+  #actsAtOnce(data: string): Key | undefined {
+    // Esc closes the list of completions first.
+    if (matchesKey(data, "escape")) return this.#editor.isShowingAutocomplete() ? undefined : "escape";
+    if (matchesKey(data, "ctrl+b")) return "background";
+    if (matchesKey(data, "shift+tab")) return "next-mode";
+    return undefined;
+  }
+
+  /** The terminal is given back, and taken again when the process goes on. */
+  #suspend(): void {
+    this.#tui.stop();
+    // Nothing else keeps a process alive that reads no input.
+    const held = setInterval(() => undefined, 60_000);
+    process.once("SIGCONT", () => {
+      clearInterval(held);
+      if (this.#isClosed) return;
+      this.#tui.start();
+      this.#tui.requestRender(true);
+    });
+    // As the terminal does it: to all of this job.
+    process.kill(0, "SIGTSTP");
+  }
+
+  /** What is cleared can be had again with the arrow key. */
+  #onInterrupt(): void {
+    if (this.#editor.isEmpty) this.#listener?.key("interrupt");
+    else this.#editor.putAside();
+    this.#tui.requestRender();
+  }
+
+  /** The last message that waits, back into the input. */
+  #takeBack(): boolean {
+    const { messages } = this.#options.queue;
+    const last = messages.at(-1);
+    if (last === undefined) return false;
+    this.#options.queue.replace(messages.length, "");
+    this.#editor.setText(last);
+    this.#tui.requestRender();
+    return true;
+  }
+}

@@ -1,0 +1,35 @@
+import type { SessionScreen } from "../screen.ts";
+import type { SteeringQueue } from "../steering-queue.ts";
+import type { Terminal } from "../terminal.ts";
+import { TuiScreen } from "./app.ts";
+import { PromptCompletion } from "./completion.ts";
+import { ProcessTerminal } from "./process-terminal.ts";
+import { PromptHistory } from "./prompt-history.ts";
+import { SessionStatus } from "./session-status.ts";
+import { makeTheme } from "./theme.ts";
+
+/** The full screen on this terminal. */
+export function openTui(terminal: Terminal, queue: SteeringQueue, notify: (text: string) => void): SessionScreen {
+  const status = new SessionStatus(() => screen.redraw());
+  const completion = new PromptCompletion();
+  const screen: TuiScreen = new TuiScreen({
+    terminal: new ProcessTerminal(terminal),
+    theme: makeTheme(terminal.isScreen),
+    queue,
+    notify,
+    completion,
+    status: () => status.parts(),
+    onEvent: (event) => status.observe(event),
+  });
+  let isRecalled = false;
+  const attach: SessionScreen["attach"] = (session) => {
+    status.of(session);
+    completion.of(session);
+    const { data, projectRoot } = session.surroundings;
+    const history = new PromptHistory(data.sessions(projectRoot), (text) => screen.hint(text));
+    // Once: a session that follows in this process has it already.
+    if (!isRecalled) void history.read().then((texts) => screen.recall(texts, (text) => history.add(text)));
+    isRecalled = true;
+  };
+  return { screen, attach };
+}

@@ -1,0 +1,177 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { tmuxDescribe } from "../support/in-tmux.ts";
+import { openRepl } from "../support/repl.ts";
+
+const run = promisify(execFile);
+type Repl = Awaited<ReturnType<typeof openRepl>>;
+
+const sttyOf = async ({ socket, pane }: Repl) =>
+  (await run("stty", ["-a", "-F", await socket.tmux("display", "-p", "-t", pane, "#{pane_tty}")])).stdout.replace(
+    /rows \d+; columns \d+;/,
+    "",
+  );
+
+tmuxDescribe("the full screen in a terminal", () => {
+  test("talks, asks, runs and shows what came of it", async () => {
+    await using repl = await openRepl(
+      ({ rounds }) => {
+        if (rounds > 0) return { text: "There are **two** files." };
+        return { calls: [{ name: "Bash", input: { command: "touch made.txt && echo 2 lines are there" } }] };
+      },
+      {
+        screen: "full",
+        prepare: async ({ home }) => {
+          await mkdir(join(home, ".roocode"), { recursive: true });
+          await writeFile(join(home, ".roocode", "config.yaml"), 'permissions: { ask: ["Bash(touch *)"] }\n');
+        },
+      },
+    );
+    expect(await repl.screen()).toMatch(/default · claude\S* · 0 % of the window · main/);
+    await repl.type("How many files?");
+    await repl.sees("main asks: Bash");
+    await repl.sees("· touch made.txt");
+    await repl.key("y");
+    await repl.sees("There are two files.");
+    await repl.sees(/● Bash\(touch made.txt && echo 2 lines are there\)\s+2 lines are there/);
+    await repl.type("/exit");
+    await repl.sees("ended with 0");
+    expect(await repl.screen()).toContain("Go on later with: roocode --resume");
+  });
+
+  test("T-01: a paste of 200 lines in a real terminal is one prompt, and no line of it a command", async () => {
+    await using repl = await openRepl(() => ({ text: "Read." }), { screen: "full" });
+    const lines = Array.from({ length: 200 }, (_, index) => (index === 50 ? "/exit" : `line ${index}\tend`));
+    const file = join(repl.home.home, "paste.txt");
+    await writeFile(
+      file,
+      lines
+        .map((line, index) => `${line}${index % 3 === 0 ? "\r\n" : "\n"}`)
+        .join("")
+        .trimEnd(),
+    );
+    await repl.socket.tmux("load-buffer", file);
+    await repl.socket.tmux("paste-buffer", "-p", "-r", "-t", repl.pane);
+    await repl.sees("[paste #1 +200 lines]");
+    await repl.key("Enter");
+    await repl.sees("Read.");
+    const words = repl.model.requests[0]?.steps.flatMap((step) => (step.type === "words" ? [step.text] : []));
+    expect(words?.join("\n")).toContain(lines.join("\n"));
+  });
+
+  test("T-05: Ctrl+C stops what runs within a second, clears what is typed, and twice on an empty input ends with a hint", async () => {
+    await using repl = await openRepl(
+      ({ rounds }) => (rounds > 0 ? { text: "Going on." } : { calls: [{ name: "Bash", input: { command: "sleep 100" } }] }),
+      { screen: "full", args: ["--permission-mode", "bypassPermissions"] },
+    );
+    await repl.type("wait");
+    await repl.sees("runs Bash");
+    await repl.key("C-c");
+    await repl.sees("Interrupted.");
+    await repl.type("go on");
+    await repl.sees("Going on.");
+    await repl.socket.tmux("send-keys", "-t", repl.pane, "-l", "a draft");
+    await repl.sees(/^a draft\s*$/m);
+    await repl.key("C-c");
+    await eventually(async () => !/^a draft\s*$/m.test(await repl.screen()));
+    await repl.key("C-c");
+    await repl.sees("Ctrl+C once more ends the session.");
+    await repl.key("C-c");
+    await repl.sees("ended with 0");
+    expect(await repl.screen()).toContain("Go on later with: roocode --resume");
+  });
+
+  const kill = (signal: string) => async (repl: Repl) => {
+    const shell = await repl.socket.tmux("display", "-p", "-t", repl.pane, "#{pane_pid}");
+    const { stdout } = await run("pgrep", ["-P", shell]);
+    await run("kill", [`-${signal}`, stdout.trim()]);
+  };
+  test.each<[string, (repl: Repl) => Promise<unknown>]>([
+    ["/exit", (repl) => repl.type("/exit")],
+    ["Ctrl+C twice", (repl) => repl.key("C-c", "C-c")],
+    ["Ctrl+D", (repl) => repl.key("C-d")],
+    ["TERM", kill("TERM")],
+    ["HUP", kill("HUP")],
+    ["an exception", kill("USR2")],
+  ])("T-12: the terminal is as it was after %s", async (_, end) => {
+    const thrower = "process.on('SIGUSR2', () => { throw new Error('from a test'); });";
+    await using repl = await openRepl(() => ({ text: "Yes." }), {
+      screen: "full",
+      env: { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(thrower)}"` },
+    });
+    const bytes = join(repl.home.home, "bytes");
+    await repl.socket.tmux("pipe-pane", "-t", repl.pane, `cat > ${bytes}`);
+    expect(await sttyOf(repl)).toContain("-echo ");
+    await repl.type("Are you there?");
+    await repl.sees("Yes.");
+    await end(repl);
+    await repl.sees("ended with");
+    expect(await sttyOf(repl)).toMatch(/ icanon .* echo /s);
+    expect(await repl.socket.tmux("display", "-p", "-t", repl.pane, "#{cursor_flag} #{alternate_on}")).toBe("1 0");
+    const written = await readFile(bytes, "utf8");
+    for (const [on, off] of [
+      ["\x1b[?2004h", "\x1b[?2004l"],
+      ["\x1b[?25l", "\x1b[?25h"],
+      ["\x1b[?2026h", "\x1b[?2026l"],
+      ["\x1b[>4;1m", "\x1b[>4;0m"],
+    ] as const)
+      expect(written.lastIndexOf(off), off).toBeGreaterThanOrEqual(written.lastIndexOf(on));
+  });
+
+  test("T-12: Ctrl+Z gives the terminal back, and takes it again", async () => {
+    await using repl = await openRepl(() => ({ text: "Yes." }), { screen: "full", shell: true });
+    const isAsBefore = async (mark: string) => {
+      await repl.type(`clear; stty -a | grep -c -- ' icanon.* echo ' | sed s/^/${mark}/`);
+      await repl.sees(`${mark}1`);
+    };
+    await repl.key("C-z");
+    await repl.sees("Stopped");
+    await isAsBefore("first:");
+    await repl.type("fg");
+    await repl.sees(/^default · claude/m);
+    await repl.type("Are you there?");
+    await repl.sees("Yes.");
+    await repl.key("C-z");
+    await repl.sees("Stopped");
+    await repl.type("kill -9 %1");
+    await isAsBefore("second:");
+  });
+
+  test("/ completes commands and @ files", async () => {
+    await using repl = await openRepl(() => ({ text: "Read." }), {
+      screen: "full",
+      files: { "src/deep/some-module.ts": "1\n", "a b.txt": "2\n" },
+    });
+    const letters = async (text: string) => repl.socket.tmux("send-keys", "-t", repl.pane, "-l", text);
+    await letters("/perm");
+    await repl.sees("→ /permissions");
+    await repl.key("C-c");
+    await letters("look at @smod");
+    await repl.sees("src/deep/some-module.ts");
+    await repl.key("Tab");
+    await letters("and @ab");
+    await repl.sees("a b.txt");
+    await repl.key("Tab");
+    await repl.sees('look at @src/deep/some-module.ts and @"a b.txt"');
+  });
+
+  test("!command runs in the person's shell, unasked, and the next message brings it and @files to the agent", async () => {
+    await using repl = await openRepl(() => ({ text: "Seen." }), { screen: "full", files: { "notes.txt": "remember the milk\n" } });
+    await repl.type("!echo from-$((40+2)) | tee made.txt");
+    await repl.sees(/● Bash\(echo from.*\)\s+from-42/);
+    expect(repl.model.requests).toHaveLength(0);
+    await repl.type("what is in @notes.txt");
+    await repl.sees("Seen.");
+    const words = repl.model.requests[0]?.steps.flatMap((step) => (step.type === "words" ? [step.text] : [])).join("\n");
+    expect(words).toContain("The person ran this in the shell before they wrote:\n$ echo from-$((40+2)) | tee made.txt\nfrom-42");
+    expect(words).toContain('<file-content path="notes.txt">\n     1\tremember the milk\n</file-content>');
+    await repl.type("and again");
+    await repl.sees(/Seen\.[\s\S]*Seen\./);
+    const last = repl.model.requests[1]?.steps.at(-1);
+    expect(last).toMatchObject({ type: "words", text: expect.not.stringContaining("from-42") });
+  });
+});
