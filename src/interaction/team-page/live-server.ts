@@ -68,11 +68,6 @@ export class LiveServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}/?token=${this.#tokens.next()}`;
   }
 
-  /** How many pages are open. */
-  get readers(): number {
-    return this.#streams.size;
-  }
-
   changed(): void {
     this.#version++;
     this.#streams.tell(this.#version);

@@ -53,7 +53,7 @@ ${withFiles.map(({ name, files = [], commits = [] }) => filesOf(name, files, com
 function filesOf(name: string, files: readonly string[], commits: readonly string[]): string {
   const commitItems = commits.slice(0, MOST_COMMITS).map((line) => `<li>${shownLine(line, 160)}</li>`);
   const fileItems = files.slice(0, MOST_FILES).map((file) => `<li>${shownPath(file)}</li>`);
-  return `<details id="files-${escapeHtml(name)}"><summary><b>${shown(name, 40)}</b>: ${counted(commits.length, "commit")}, ${counted(files.length, "file")}</summary>
+  return `<details id="member-files-${escapeHtml(name)}"><summary><b>${shown(name, 40)}</b>: ${counted(commits.length, "commit")}, ${counted(files.length, "file")}</summary>
 <ul>${commitItems.join("")}</ul>${leftOut(commits.length - commitItems.length, "more commits")}
 <ul>${fileItems.join("")}</ul>${leftOut(files.length - fileItems.length, "more files")}</details>`;
 }

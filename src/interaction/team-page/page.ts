@@ -28,7 +28,7 @@ const SECTIONS: readonly { id: string; title: string; body: (page: TeamPage) => 
 /** One page about a team. `live`: it is served, and keeps itself up to date from this version on. */
 export function teamPageHtml(page: TeamPage, live?: { version: number }): string {
   const script = live ? LIVE_SCRIPT : undefined;
-  const title = `Team ${shownTitle(page.report.status.team)}`;
+  const title = `Team ${page.report.status.team}`;
   return `${pageStart({ title, generator: GENERATOR, style: STYLE, isLive: live !== undefined, ...(script === undefined ? {} : { script }) })}<a class="skip" href="#main">To the report</a>
 <header id="head" data-part>${summarySection(page)}</header>
 ${live ? `<p id="live" role="status">This page shows the team as it was at ${page.at.toISOString().slice(11, 19)} UTC. Load it again to see more.</p>\n` : ""}<nav aria-label="Sections"><ul>${SECTIONS.map(({ id, title: name }) => `<li><a href="#${id}">${name}</a></li>`).join("")}</ul></nav>
@@ -37,9 +37,4 @@ ${SECTIONS.map(({ id, title: name, body }) => `<section id="${id}" aria-labelled
 </main>
 <footer id="foot" data-part><p class="note">Written ${page.at.toISOString().slice(0, 19).replace("T", " ")} UTC by RooCode. All times are UTC. Secrets that were recognised are hidden.</p></footer>
 ${pageEnd(script)}`;
-}
-
-/** pageStart escapes it. */
-function shownTitle(name: string): string {
-  return name.slice(0, 100);
 }

@@ -39,5 +39,5 @@ ul { padding-left: 1.2rem; }
 @media print { :root { --page: #ffffff; --words: #1a1a1a; --quiet: #595959; --line: #c4c4c4; --soft: #f4f4f4; --accent: #1d5fa8; --good: #19692c; --bad: #b3261e; --warn: #805300; }
   nav, #live, .skip { display: none; } body { max-width: none; font-size: 11pt; } .scroll { overflow: visible; } tr, li { break-inside: avoid; } h2 { break-after: avoid; }
   rect, .lane, thead th { print-color-adjust: exact; } }
-@media print { details::details-content { content-visibility: visible; block-size: auto; } }
+@media print { details:not(.steps details)::details-content { content-visibility: visible; block-size: auto; } }
 `;

@@ -16,11 +16,11 @@ export function tasksSection({ report, chronicle, at }: TeamPage): string {
     return [
       escapeHtml(task.id),
       subjectCell(task),
-      `<span class="${statusClass(task.status)}">${statusMark(task.status)}&nbsp;${statusWords(task.status)}</span>`,
+      `<span class="${statusClass(task.status)}">${statusMark(task.status)}&nbsp;${statusWords(task.status).replace(" ", "&nbsp;")}</span>`,
       task.owner === undefined ? "" : shown(task.owner, 40),
       number(task.attempts),
       task.blockedBy.map((id) => `<a href="#task-${escapeHtml(id)}">${escapeHtml(id)}</a>`).join(", "),
-      last ? `${clock(last.from)}${last.end === undefined ? "" : ` to ${clock(last.to)}`}` : "",
+      last ? `${clock(last.from)}${last.end === undefined ? "" : `&nbsp;to&nbsp;${clock(last.to)}`}` : "",
       task.commit === undefined ? (task.noChange ? "no change" : "") : `<code>${escapeHtml(task.commit.slice(0, 8))}</code>`,
       task.spent ? `${number(tokensIn(task.spent))} / ${number(task.spent.usage.output)}, ${costOrUnknown(task.spent)}` : "",
     ];

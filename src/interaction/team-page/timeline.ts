@@ -9,6 +9,8 @@ type Row = { head: string; bars: readonly Bar[]; figure: string };
 
 /** Nearer to each other than this part of the whole, two spans are drawn as one: so a row has some hundred bars at most. */
 const NEAR = 0.003;
+/** More tasks are folded: what comes after them is read too. */
+const MOST_OPEN = 60;
 
 export function timelineSection({ chronicle, report, at }: TeamPage): string {
   const { from, to } = chronicle;
@@ -32,7 +34,15 @@ export function timelineSection({ chronicle, report, at }: TeamPage): string {
     }),
   );
   return `${lanes("Members: when each was at work", "Member", [...members, ...(merges ? [merges] : [])], scale)}
-${tasks.length === 0 ? "<p>There are no tasks.</p>" : lanes("Tasks: from claim to completion", "Task", tasks, scale)}`;
+${taskLanes(tasks, scale)}`;
+}
+
+function taskLanes(tasks: readonly Row[], scale: Scale): string {
+  if (tasks.length === 0) return "<p>There are no tasks.</p>";
+  const table = lanes("Tasks: from claim to completion", "Task", tasks, scale);
+  return tasks.length <= MOST_OPEN
+    ? table
+    : `<details id="task-lanes"><summary>The ${tasks.length} tasks: from claim to completion</summary>${table}</details>`;
 }
 
 function lanes(caption: string, what: string, rows: readonly Row[], scale: Scale): string {
