@@ -275,6 +275,33 @@ test("servers of the editor start without a question of trust; one that is writt
   expect(bad).toMatchObject({ error: { code: -32602, message: expect.stringContaining("mcpServers.bad.command") } });
 });
 
+test("what a folder brings that is not trusted is off, and told where the editor takes notices", async () => {
+  await using model = await fakeModel(inOrder(...TOUCH));
+  await using home = await askingHome({ ...FILES, ".roocode/config.yaml": 'permissions: { allow: ["Bash(touch *)"] }\n' });
+  await using client = new AcpClient(home, model.env("anthropic"));
+  client.choose = () => "no";
+  const session = await client.begin(home.repo, { clientCapabilities: { session: { notices: {} } } });
+  await client.prompt(session, "x");
+  expect(client.of("notice")).toMatchObject([{ severity: "info", title: expect.stringContaining("trust") }]);
+  expect(client.questions).toHaveLength(1);
+});
+
+test("a session that another process has open is not loaded a second time; one that is open here begins anew", async () => {
+  await using model = await fakeModel(echo);
+  await using home = await askingHome();
+  await using client = new AcpClient(home, model.env("anthropic"));
+  const sessionId = await client.begin(home.repo);
+  await client.prompt(sessionId, "one");
+  const place = { sessionId, cwd: home.repo, mcpServers: [] };
+  await using other = new AcpClient(home, model.env("anthropic"));
+  await other.request("initialize", { protocolVersion: 1 });
+  expect(await other.request("session/load", place)).toMatchObject({ error: { code: -32602, message: expect.stringContaining("pid") } });
+  expect((await client.request("session/load", place)).error).toBeUndefined();
+  expect(client.of("user_message_chunk").map(({ content }) => content.text)).toEqual(["one"]);
+  await client.prompt(sessionId, "two");
+  expect(client.text).toContain("Heard: two");
+});
+
 test("two sessions in two folders work at the same time, each in its own", async () => {
   await using model = await fakeModel(({ steps, rounds }) =>
     rounds === 0 ? { calls: [{ name: "Bash", input: { command: `echo ${said(lastWords(steps))} > mark.txt` } }] } : { text: "ok" },

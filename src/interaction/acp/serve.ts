@@ -13,7 +13,7 @@ type Streams = { input: ReadableStream<Uint8Array>; output: WritableStream<Uint8
 export async function serveAcp(args: AcpArguments, { input, output, note }: Streams, signal: AbortSignal): Promise<void> {
   const opened = (session: AcpSession) => {
     // The answer to the request goes out first.
-    setImmediate(() => void session.tellCommands().catch((error: unknown) => reportError(error, false)));
+    setImmediate(() => void session.tellOpened().catch((error: unknown) => reportError(error, false)));
     return { modes: modeState(session.mode) };
   };
 

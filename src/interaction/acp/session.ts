@@ -138,7 +138,7 @@ export class AcpSession implements AsyncDisposable {
       await this.#tell(said(error.message));
     }
     await this.#tellUsage();
-    await this.tellCommands();
+    await this.#tellCommands();
     if (signal.aborted) return "cancelled";
     return end ? this.#stopReason(end) : "end_turn";
   }
@@ -183,7 +183,13 @@ export class AcpSession implements AsyncDisposable {
   }
 
   /** After the answer to the request that opened it: before, the editor does not know the session. */
-  async tellCommands(): Promise<void> {
+  async tellOpened(): Promise<void> {
+    if (this.#editor.capabilities?.session?.notices)
+      for (const title of this.#session.notes) await this.#tell({ sessionUpdate: "notice", severity: "info", title });
+    await this.#tellCommands();
+  }
+
+  async #tellCommands(): Promise<void> {
     const commands = await availableCommands(this.#session);
     const text = JSON.stringify(commands);
     if (text === this.#toldCommands) return;
