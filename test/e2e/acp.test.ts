@@ -369,6 +369,16 @@ test("bad input is answered as JSON-RPC says, without a stack, and the next mess
   expect(client.stderr).not.toMatch(/\n\s+at /);
 });
 
+test("a message beyond all measure ends the connection with a word on why", async () => {
+  await using home = await testHome(FILES);
+  await using client = new AcpClient(home, {});
+  await client.request("initialize", { protocolVersion: 1 });
+  const gone = once(client.child, "exit");
+  client.raw("a".repeat(129 * 1024 * 1024));
+  expect((await gone)[0]).toBe(1);
+  expect(client.stderr).toContain("more than 128 MB");
+});
+
 test("without a provider the session is refused with what to set", async () => {
   await using home = await askingHome();
   await using client = new AcpClient(home, {});
