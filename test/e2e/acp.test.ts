@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Answer, Conversation } from "../../src/interaction/demo/conversation.ts";
+import { readPlan } from "../../src/interaction/demo/plan.ts";
+import { scriptedTurn } from "../../src/interaction/demo/scripted-model.ts";
 import { AcpClient } from "../support/acp-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { fakeModel, inOrder } from "../support/fake-model.ts";
@@ -11,6 +13,7 @@ import { type TestHome, testHome } from "../support/home.ts";
 import { stdioServer } from "../support/mcp.ts";
 import { said } from "../support/said.ts";
 import { skillText } from "../support/skills.ts";
+import { TWO_FILES } from "../support/two-files.ts";
 
 const FILES = { "f.txt": "one\ntwo\n" };
 const EDIT: readonly Answer[] = [
@@ -405,3 +408,25 @@ test("a sub-agent's calls are told in its name, and its questions with them", as
     expect.stringMatching(/^\S.*: touch made.txt$/),
   ]);
 });
+
+test("a team out of the editor's conversation: its tasks are the plan, its work is merged, the turn ends with its report", async () => {
+  const plan = readPlan(TWO_FILES);
+  await using model = await fakeModel((conversation) => {
+    if (conversation.role.type !== "main") return scriptedTurn(plan, conversation);
+    if (JSON.stringify(conversation.steps).includes("<task-notification")) return { text: "The team has reported." };
+    if (conversation.rounds > 0) return { text: "The team is at work." };
+    return { calls: [{ name: "TeamCreate", input: { goal: "Two files for the shop", name: "shop" } }] };
+  });
+  await using home = await askingHome();
+  await using client = new AcpClient(home, model.env("anthropic"), ["--permission-mode", "bypassPermissions"]);
+  const session = await client.begin(home.repo);
+  expect((await client.prompt(session, "a team, please")).result).toEqual({ stopReason: "end_turn" });
+  expect(client.text).toContain("The team has reported.");
+  expect(
+    client
+      .of("plan")
+      .at(-1)
+      .entries.map(({ status }: { status: string }) => status),
+  ).toEqual(["completed", "completed"]);
+  expect(await readFile(join(home.repo, "a.txt"), "utf8")).not.toBe("");
+}, 120_000);

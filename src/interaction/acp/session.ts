@@ -49,7 +49,8 @@ export class AcpSession implements AsyncDisposable {
       if (id !== undefined) editor.update(id, update).catch((error: unknown) => note(String(error)));
     };
     const plan = new Plan(tell);
-    const { headlessTeamScreen } = await import("../team-screen.ts");
+    const nobody = () => undefined;
+    const headless = (await import("../team-screen.ts")).headlessTeamScreen(note, nobody, nobody);
     const session = await openSession(surroundings, {
       maxTurns: request.maxTurns,
       resume: request.resume,
@@ -65,12 +66,11 @@ export class AcpSession implements AsyncDisposable {
         for (const update of callUpdates(event, cwd, label)) tell(update);
       },
       teamScreen: () => ({
-        ...headlessTeamScreen(
-          note,
-          () => undefined,
-          () => undefined,
-        ),
-        step: (step) => plan.step(step),
+        ...headless,
+        step: (step) => {
+          headless.step(step);
+          plan.step(step);
+        },
         askHuman: (rule, asked, decision, signal) => questions.permission(asked, decision, rule, signal),
         askUser: questions.user,
       }),
