@@ -78,6 +78,12 @@ export class TuiScreen implements Screen {
     this.#tui.start();
   }
 
+  /** What the person typed before, oldest first; `onNew` hears of what comes. */
+  recall(texts: readonly string[], onNew: (text: string) => void): void {
+    this.#editor.recall(texts);
+    this.#editor.onRemember = onNew;
+  }
+
   redraw(): void {
     this.#tui.requestRender();
   }
@@ -329,10 +335,7 @@ export class TuiScreen implements Screen {
   /** What is cleared can be had again with the arrow key. */
   #onInterrupt(): void {
     if (this.#editor.isEmpty) this.#listener?.key("interrupt");
-    else {
-      this.#editor.addToHistory(this.#editor.getExpandedText());
-      this.#editor.setText("");
-    }
+    else this.#editor.putAside();
     this.#tui.requestRender();
   }
 

@@ -4,6 +4,7 @@ import type { Terminal } from "../terminal.ts";
 import { TuiScreen } from "./app.ts";
 import { PromptCompletion } from "./completion.ts";
 import { ProcessTerminal } from "./process-terminal.ts";
+import { PromptHistory } from "./prompt-history.ts";
 import { SessionStatus } from "./session-status.ts";
 import { makeTheme } from "./theme.ts";
 
@@ -20,9 +21,15 @@ export function openTui(terminal: Terminal, queue: SteeringQueue, notify: (text:
     status: () => status.parts(),
     onEvent: (event) => status.observe(event),
   });
+  let isRecalled = false;
   const attach: SessionScreen["attach"] = (session) => {
     status.of(session);
     completion.of(session);
+    const { data, projectRoot } = session.surroundings;
+    const history = new PromptHistory(data.sessions(projectRoot), (text) => screen.hint(text));
+    // Once: a session that follows in this process has it already.
+    if (!isRecalled) void history.read().then((texts) => screen.recall(texts, (text) => history.add(text)));
+    isRecalled = true;
   };
   return { screen, attach };
 }

@@ -12,6 +12,7 @@ const PASTE = /^\x1b\[200~([\s\S]*)\x1b\[201~$/;
 export class PromptEditor extends Editor {
   readonly #theme: Theme;
   onLine: (text: string) => void = () => undefined;
+  onRemember: (text: string) => void = () => undefined;
 
   constructor(tui: TUI, theme: Theme, completion?: AutocompleteProvider) {
     super(tui, theme.editor, { autocompleteMaxVisible: 8 });
@@ -24,10 +25,27 @@ export class PromptEditor extends Editor {
       }),
     );
     if (completion) this.setAutocompleteProvider(completion);
-    this.onSubmit = (text) => {
-      if (text.trim() !== "") this.addToHistory(text);
-      this.onLine(text.replaceAll(TAB, "\t"));
+    this.onSubmit = (edited) => {
+      const text = edited.replaceAll(TAB, "\t");
+      if (text.trim() !== "") this.#remember(text);
+      this.onLine(text);
     };
+  }
+
+  /** Of earlier sessions, oldest first. */
+  recall(texts: readonly string[]): void {
+    for (const text of texts) this.addToHistory(text.replaceAll("\t", TAB));
+  }
+
+  /** Cleared before it was sent: the arrow brings it back. */
+  putAside(): void {
+    this.#remember(this.getExpandedText().replaceAll(TAB, "\t"));
+    this.setText("");
+  }
+
+  #remember(text: string): void {
+    this.recall([text]);
+    this.onRemember(text);
   }
 
   get isEmpty(): boolean {
