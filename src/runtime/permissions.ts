@@ -146,6 +146,9 @@ export type ProjectRules = {
 export async function projectRules(surroundings: Surroundings): Promise<ProjectRules> {
   const { data, projectRoot, isLocalForeign, addDirs } = surroundings;
   const { config, localConfig } = projectPaths(projectRoot);
+  const { flags } = surroundings;
+  const own =
+    flags.allowedTools || flags.disallowedTools ? (await import("./flag-rules.ts")).flagRules(flags) : { rules: [], warnings: [] };
   const rules = ruleReader({ user: data.config, project: config, local: localConfig, isLocalForeign });
   const first = await rules();
   const { isTrusted, items } = await projectTrust(surroundings, first);
@@ -157,11 +160,11 @@ export async function projectRules(surroundings: Surroundings): Promise<ProjectR
       const counting = set.rules.filter(
         ({ level, effect, text }) => level !== "project" || effect !== "allow" || accepted.has(`allow ${text}`),
       );
-      return { ...set, rules: counting };
+      return { ...set, rules: [...own.rules, ...counting] };
     },
     isTrusted,
     items,
     addDirs: isTrusted ? [...addDirs.own, ...addDirs.project] : addDirs.own,
-    warnings: isTrusted ? [...first.warnings] : [...first.warnings, untrustedText(items)],
+    warnings: [...first.warnings, ...own.warnings, ...(isTrusted ? [] : [untrustedText(items)])],
   };
 }

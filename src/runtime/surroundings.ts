@@ -21,6 +21,9 @@ export type GlobalFlags = {
   /** US dollars that the conversation, or all agents of a team together, may cost. */
   maxCost?: number | undefined;
   fallbackModel?: string | undefined;
+  /** Rules of this run, `Read,Bash(git status:*)`. */
+  allowedTools?: readonly string[] | undefined;
+  disallowedTools?: readonly string[] | undefined;
 };
 
 /** Where an agent runs and what is in force there; read once at the start. */

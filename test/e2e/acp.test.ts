@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Answer, Conversation } from "../../src/interaction/demo/conversation.ts";
+import { readPlan } from "../../src/interaction/demo/plan.ts";
+import { scriptedTurn } from "../../src/interaction/demo/scripted-model.ts";
 import { AcpClient } from "../support/acp-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { fakeModel, inOrder } from "../support/fake-model.ts";
@@ -11,6 +13,7 @@ import { type TestHome, testHome } from "../support/home.ts";
 import { stdioServer } from "../support/mcp.ts";
 import { said } from "../support/said.ts";
 import { skillText } from "../support/skills.ts";
+import { TWO_FILES } from "../support/two-files.ts";
 
 const FILES = { "f.txt": "one\ntwo\n" };
 const EDIT: readonly Answer[] = [
@@ -275,6 +278,33 @@ test("servers of the editor start without a question of trust; one that is writt
   expect(bad).toMatchObject({ error: { code: -32602, message: expect.stringContaining("mcpServers.bad.command") } });
 });
 
+test("what a folder brings that is not trusted is off, and told where the editor takes notices", async () => {
+  await using model = await fakeModel(inOrder(...TOUCH));
+  await using home = await askingHome({ ...FILES, ".roocode/config.yaml": 'permissions: { allow: ["Bash(touch *)"] }\n' });
+  await using client = new AcpClient(home, model.env("anthropic"));
+  client.choose = () => "no";
+  const session = await client.begin(home.repo, { clientCapabilities: { session: { notices: {} } } });
+  await client.prompt(session, "x");
+  expect(client.of("notice")).toMatchObject([{ severity: "info", title: expect.stringContaining("trust") }]);
+  expect(client.questions).toHaveLength(1);
+});
+
+test("a session that another process has open is not loaded a second time; one that is open here begins anew", async () => {
+  await using model = await fakeModel(echo);
+  await using home = await askingHome();
+  await using client = new AcpClient(home, model.env("anthropic"));
+  const sessionId = await client.begin(home.repo);
+  await client.prompt(sessionId, "one");
+  const place = { sessionId, cwd: home.repo, mcpServers: [] };
+  await using other = new AcpClient(home, model.env("anthropic"));
+  await other.request("initialize", { protocolVersion: 1 });
+  expect(await other.request("session/load", place)).toMatchObject({ error: { code: -32602, message: expect.stringContaining("pid") } });
+  expect((await client.request("session/load", place)).error).toBeUndefined();
+  expect(client.of("user_message_chunk").map(({ content }) => content.text)).toEqual(["one"]);
+  await client.prompt(sessionId, "two");
+  expect(client.text).toContain("Heard: two");
+});
+
 test("two sessions in two folders work at the same time, each in its own", async () => {
   await using model = await fakeModel(({ steps, rounds }) =>
     rounds === 0 ? { calls: [{ name: "Bash", input: { command: `echo ${said(lastWords(steps))} > mark.txt` } }] } : { text: "ok" },
@@ -342,6 +372,16 @@ test("bad input is answered as JSON-RPC says, without a stack, and the next mess
   expect(client.stderr).not.toMatch(/\n\s+at /);
 });
 
+test("a message beyond all measure ends the connection with a word on why", async () => {
+  await using home = await testHome(FILES);
+  await using client = new AcpClient(home, {});
+  await client.request("initialize", { protocolVersion: 1 });
+  const gone = once(client.child, "exit");
+  client.raw("a".repeat(129 * 1024 * 1024));
+  expect((await gone)[0]).toBe(1);
+  expect(client.stderr).toContain("more than 128 MB");
+});
+
 test("without a provider the session is refused with what to set", async () => {
   await using home = await askingHome();
   await using client = new AcpClient(home, {});
@@ -368,3 +408,25 @@ test("a sub-agent's calls are told in its name, and its questions with them", as
     expect.stringMatching(/^\S.*: touch made.txt$/),
   ]);
 });
+
+test("a team out of the editor's conversation: its tasks are the plan, its work is merged, the turn ends with its report", async () => {
+  const plan = readPlan(TWO_FILES);
+  await using model = await fakeModel((conversation) => {
+    if (conversation.role.type !== "main") return scriptedTurn(plan, conversation);
+    if (JSON.stringify(conversation.steps).includes("<task-notification")) return { text: "The team has reported." };
+    if (conversation.rounds > 0) return { text: "The team is at work." };
+    return { calls: [{ name: "TeamCreate", input: { goal: "Two files for the shop", name: "shop" } }] };
+  });
+  await using home = await askingHome();
+  await using client = new AcpClient(home, model.env("anthropic"), ["--permission-mode", "bypassPermissions"]);
+  const session = await client.begin(home.repo);
+  expect((await client.prompt(session, "a team, please")).result).toEqual({ stopReason: "end_turn" });
+  expect(client.text).toContain("The team has reported.");
+  expect(
+    client
+      .of("plan")
+      .at(-1)
+      .entries.map(({ status }: { status: string }) => status),
+  ).toEqual(["completed", "completed"]);
+  expect(await readFile(join(home.repo, "a.txt"), "utf8")).not.toBe("");
+}, 120_000);

@@ -286,3 +286,17 @@ function start(home: TestHome, variables: Record<string, string>, args: readonly
   });
   return { child, ended };
 }
+
+test("--allowedTools and --disallowedTools are rules for one run, in the names of other products too", async () => {
+  const commands = ["touch made.txt", "git log --oneline", "touch other.txt"];
+  await using model = await fakeModel(
+    inOrder(...commands.map((command) => ({ calls: [{ name: "Bash", input: { command } }] })), { text: "ok" }),
+  );
+  await using home = await testHome(FILES);
+  const flags = ["--allowedTools", "Read,Bash(touch made.txt)", "--disallowedTools", "Bash(git log:*) WebSearch"];
+  const run = await home.roocode(["-p", "go", ...flags, "--output-format", "json"], { env: model.env("anthropic") });
+  const denied = JSON.parse(run.stdout).permission_denials.map(({ tool_input }: { tool_input: { command: string } }) => tool_input.command);
+  expect(denied).toContain("git log --oneline");
+  expect(denied).not.toContain("touch made.txt");
+  expect(run.stderr).toContain('--disallowedTools: "WebSearch" names no tool');
+});

@@ -1,4 +1,4 @@
-import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
+import { agent, MessageTooLargeError, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
 import { packageVersion } from "../../platform/package.ts";
 import { NoProvider, UserError } from "../../protocol/errors.ts";
 import { reportError } from "../report-error.ts";
@@ -9,11 +9,17 @@ import { type AcpArguments, AcpSessions } from "./sessions.ts";
 
 type Streams = { input: ReadableStream<Uint8Array>; output: WritableStream<Uint8Array>; note: (text: string) => void };
 
-/** Speaks the Agent Client Protocol until the editor goes away or the signal comes; then what runs is stopped and saved. */
-export async function serveAcp(args: AcpArguments, { input, output, note }: Streams, signal: AbortSignal): Promise<void> {
+/** One prompt with its images. */
+const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
+
+/**
+ * Speaks the Agent Client Protocol until the editor goes away or the signal comes; then what runs is stopped and saved. Gives the exit
+ * code.
+ */
+export async function serveAcp(args: AcpArguments, { input, output, note }: Streams, signal: AbortSignal): Promise<number> {
   const opened = (session: AcpSession) => {
     // The answer to the request goes out first.
-    setImmediate(() => void session.tellCommands().catch((error: unknown) => reportError(error, false)));
+    setImmediate(() => void session.tellOpened().catch((error: unknown) => reportError(error, false)));
     return { modes: modeState(session.mode) };
   };
 
@@ -56,7 +62,7 @@ export async function serveAcp(args: AcpArguments, { input, output, note }: Stre
     )
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions.find(params.sessionId)?.cancel());
 
-  const connection = app.connect(ndJsonStream(output, input));
+  const connection = app.connect(ndJsonStream(output, input, { maxMessageBytes: MAX_MESSAGE_BYTES }));
   // Both are there before the first message is read.
   const editor = new Editor(connection.client, connection.signal, note);
   const sessions = new AcpSessions(args, editor);
@@ -65,6 +71,9 @@ export async function serveAcp(args: AcpArguments, { input, output, note }: Stre
   if (signal.aborted) close();
   await connection.closed;
   await sessions[Symbol.asyncDispose]();
+  if (!(connection.signal.reason instanceof MessageTooLargeError)) return 0;
+  note(`The editor sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MB, so the connection was closed. Send smaller images.`);
+  return 1;
 }
 
 /** A mistake of the person is told in its own words; what is a bug is logged whole and told in short. */

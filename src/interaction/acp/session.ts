@@ -49,7 +49,8 @@ export class AcpSession implements AsyncDisposable {
       if (id !== undefined) editor.update(id, update).catch((error: unknown) => note(String(error)));
     };
     const plan = new Plan(tell);
-    const { headlessTeamScreen } = await import("../team-screen.ts");
+    const nobody = () => undefined;
+    const headless = (await import("../team-screen.ts")).headlessTeamScreen(note, nobody, nobody);
     const session = await openSession(surroundings, {
       maxTurns: request.maxTurns,
       resume: request.resume,
@@ -65,12 +66,11 @@ export class AcpSession implements AsyncDisposable {
         for (const update of callUpdates(event, cwd, label)) tell(update);
       },
       teamScreen: () => ({
-        ...headlessTeamScreen(
-          note,
-          () => undefined,
-          () => undefined,
-        ),
-        step: (step) => plan.step(step),
+        ...headless,
+        step: (step) => {
+          headless.step(step);
+          plan.step(step);
+        },
         askHuman: (rule, asked, decision, signal) => questions.permission(asked, decision, rule, signal),
         askUser: questions.user,
       }),
@@ -138,7 +138,7 @@ export class AcpSession implements AsyncDisposable {
       await this.#tell(said(error.message));
     }
     await this.#tellUsage();
-    await this.tellCommands();
+    await this.#tellCommands();
     if (signal.aborted) return "cancelled";
     return end ? this.#stopReason(end) : "end_turn";
   }
@@ -183,7 +183,13 @@ export class AcpSession implements AsyncDisposable {
   }
 
   /** After the answer to the request that opened it: before, the editor does not know the session. */
-  async tellCommands(): Promise<void> {
+  async tellOpened(): Promise<void> {
+    if (this.#editor.capabilities?.session?.notices)
+      for (const title of this.#session.notes) await this.#tell({ sessionUpdate: "notice", severity: "info", title });
+    await this.#tellCommands();
+  }
+
+  async #tellCommands(): Promise<void> {
     const commands = await availableCommands(this.#session);
     const text = JSON.stringify(commands);
     if (text === this.#toldCommands) return;

@@ -12,7 +12,7 @@ export async function acpCommand(args: AcpArguments): Promise<number> {
   const { serveAcp } = await import("../acp/serve.ts");
   const input = Readable.toWeb(process.stdin);
   const output = Writable.toWeb(process.stdout);
-  await serveAcp(args, { input, output, note: (text) => process.stderr.write(`${text}\n`) }, stop.signal);
+  const code = await serveAcp(args, { input, output, note: (text) => process.stderr.write(`${text}\n`) }, stop.signal);
   process.stdin.destroy();
-  return 0;
+  return code;
 }

@@ -69,6 +69,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           .option("mcp-config", MCP_CONFIG)
           .option("coordinator", { type: "boolean", describe: "Coordinator Mode: no tools for code, sub-agents do the work" })
           .option("verbose", { type: "boolean", hidden: true })
+          .option("allowedTools", { ...RULES_FLAG, describe: "Needs no asking in this run: Read,Bash(git status:*)" })
+          .option("disallowedTools", { ...RULES_FLAG, describe: "Is denied in this run" })
           // Of other products' settings files, which are not read here anyway.
           .option("setting-sources", { type: "string", hidden: true }),
       (args) => {
@@ -81,6 +83,8 @@ export async function runCommandLine(argv: readonly string[], version: string, s
             outputFormat: args.outputFormat,
             ...(args.inputFormat === "stream-json" ? { isStreamInput: true } : {}),
             ...(args.includePartialMessages ? { includePartial: true } : {}),
+            ...(args.allowedTools ? { allowedTools: args.allowedTools } : {}),
+            ...(args.disallowedTools ? { disallowedTools: args.disallowedTools } : {}),
             ...(args.permissionPromptTool ? { asksOverStream: true } : {}),
             maxTurns: args.maxTurns,
             resume: args.resume ?? (args.continue ? "latest" : undefined),
@@ -248,6 +252,8 @@ function wholeTurns(value: unknown): number {
   throw new UserError("--max-turns is a whole number of at least 1.");
 }
 
+/** One list each time it is given, so that the prompt behind it stays a prompt. */
+const RULES_FLAG = { type: "string", array: true, nargs: 1 } as const;
 const JSON_FLAG = { type: "boolean", default: false, describe: "Print JSON" } as const;
 
 function configOptions<Options>(builder: Argv<Options>) {
