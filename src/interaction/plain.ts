@@ -42,6 +42,9 @@ export class PlainScreen implements Screen {
     this.#lastLine = text;
   }
 
+  /** Such words stand on the screen already: as they were typed, or in the command line. */
+  echo(): void {}
+
   hint(text: string): void {
     this.dim(text);
   }

@@ -30,6 +30,9 @@ export async function runRepl(
   /** Lines that were typed during a run are looked at one after another. */
   let typed = Promise.resolve();
   let isAtPrompt = false;
+  // No key leads to the mode that asks for nothing, unless the session began in it: /mode does.
+  const began = session.mode();
+  const modes = PERMISSION_MODES.filter((mode) => mode !== "bypassPermissions" || mode === began);
   const lastHit = new Map<Key, number>();
   const isSecond = (key: Key): boolean => {
     const now = performance.now();
@@ -132,7 +135,7 @@ export async function runRepl(
         break;
       }
       case "next-mode": {
-        const next = PERMISSION_MODES[(PERMISSION_MODES.indexOf(session.mode()) + 1) % PERMISSION_MODES.length];
+        const next = modes[(modes.indexOf(session.mode()) + 1) % modes.length];
         if (next) session.setMode(next);
         screen.hint(`Mode ${session.mode()}.`);
         break;
@@ -158,7 +161,9 @@ export async function runRepl(
     let prompt = firstPrompt;
     while (end === undefined) {
       await typed;
-      prompt ??= queue.take() ?? queue.takeCommand() ?? (await nextPrompt());
+      prompt ??= queue.take() ?? queue.takeCommand();
+      const typedAtPrompt = prompt === undefined ? await nextPrompt() : undefined;
+      prompt ??= typedAtPrompt;
       if (prompt === undefined || end !== undefined) break;
       const line = prompt;
       prompt = undefined;
@@ -166,6 +171,7 @@ export async function runRepl(
       const news = line.trim() === "" ? session.subagents.news() : undefined;
       if (line.trim() === "" && news === undefined) continue;
       const whole = new AbortController();
+      if (news === undefined && line !== typedAtPrompt) screen.echo(line);
       const own = ownCommand(line);
       if (own !== undefined) {
         command = whole;

@@ -16,6 +16,8 @@ export type InputListener = {
 export interface Screen {
   line(text: string): void;
   dim(text: string): void;
+  /** Words of the person that were not typed at the prompt just now: the first of the command line, what had waited. */
+  echo(text: string): void;
   /** Says for the moment what a key or a line did. */
   hint(text: string): void;
   /** Nothing stands on it any more. */

@@ -22,8 +22,10 @@ export class PersonCommands {
     const call: ToolUseBlock = { type: "tool_use", id: `person-${randomUUID()}`, name: "Bash", input };
     yield { type: "tool_use", call };
     const result = await bash.run(bash.parse(input), { cwd: this.#cwd, callId: call.id, signal, progress: () => undefined });
-    yield { type: "tool_result", call, result };
-    this.#ran.push(`$ ${command}\n${resultText(result)}`);
+    const text = resultText(result);
+    // Shown as it is, a failure too: it is theirs.
+    yield { type: "tool_result", call, result: { content: result.content, display: { type: "text", text } } };
+    this.#ran.push(`$ ${command}\n${text}`);
   }
 
   /** What was run since the last message, for this one. */

@@ -174,4 +174,18 @@ tmuxDescribe("the full screen in a terminal", () => {
     const last = repl.model.requests[1]?.steps.at(-1);
     expect(last).toMatchObject({ type: "words", text: expect.not.stringContaining("from-42") });
   });
+
+  test("the first words of the command line stand there, and no key leads to the mode that asks for nothing", async () => {
+    await using repl = await openRepl(() => ({ text: "Hello." }), { screen: "full", args: ['"say hello"'] });
+    await repl.sees(/› say hello\s+Hello\./);
+    for (const mode of ["acceptEdits", "plan", "default", "acceptEdits"]) {
+      await repl.key("BTab");
+      await repl.sees(new RegExp(`^${mode} · `, "m"));
+    }
+    await repl.key("x");
+    await eventually(async () => !(await repl.screen()).includes("Mode acceptEdits."));
+    await repl.key("C-c");
+    await repl.type("/mode bypassPermissions");
+    await repl.sees(/^bypassPermissions · /m);
+  });
 });

@@ -141,7 +141,10 @@ tmuxDescribe("the line REPL in a real pane", { timeout: LONG }, () => {
     await repl.type("/mode plan");
     await repl.sees("Mode plan.");
     await repl.key("BTab");
-    await repl.sees("Mode bypassPermissions.");
+    // No key leads to the mode that asks for nothing.
+    await repl.sees("Mode default.");
+    await repl.type("!printf 'one\\ntwo\\nthree\\n'; exit 3");
+    await repl.sees(/one\s+two\s+three/);
     await repl.type("/nonsense");
     await repl.sees("There is no command /nonsense.");
     await repl.type("/cost");

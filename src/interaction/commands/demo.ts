@@ -59,6 +59,17 @@ async function demonstrate(args: DemoArguments, folder: string, home: string, sa
   await using model = await startScriptedModel({ plan: readPlan(planFile), latencyMs: args.latencyMs ?? 0 });
   const code = await runTeam(args, folder, demoEnvironment(args.protocol ?? "anthropic", model, home));
   say(`\n${await gitText(folder, ["log", "--graph", "--oneline", "--all"])}\n`);
+  if (code === 130) {
+    // Its model ends with it. Of a sample that is kept only the sample stays.
+    const members = (await gitText(folder, ["branch", "--list", "--format=%(refname:short)", "worktree-team-demo+*"]))
+      .split("\n")
+      .filter(Boolean);
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    await gitText(folder, ["worktree", "prune"]);
+    if (members.length > 0) await gitText(folder, ["branch", "--quiet", "-D", ...members]);
+    say("The demo was interrupted. Its scripted model is gone with it, so this team can't be resumed; start it again with: roocode demo");
+    return code;
+  }
   const tests = await runCommand(process.execPath, ["--test"], { cwd: folder, env: process.env });
   if (tests.exitCode === 0) {
     say(`The sample's tests pass on what main holds now (${CHECK}).`);

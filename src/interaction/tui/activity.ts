@@ -43,6 +43,14 @@ export class Activity implements Component {
     this.#redraw();
   }
 
+  /** What it said may not hold any more. */
+  clearHint(): void {
+    if (this.#hint === "") return;
+    clearTimeout(this.#hintTimer);
+    this.#hint = "";
+    this.#redraw();
+  }
+
   observe(event: AgentEvent): void {
     switch (event.type) {
       case "turn_start":

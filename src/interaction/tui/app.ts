@@ -105,6 +105,11 @@ export class TuiScreen implements Screen {
     }
   }
 
+  echo(text: string): void {
+    this.#transcript.user(text);
+    this.#tui.requestRender();
+  }
+
   hint(text: string): void {
     this.#activity.hint(text);
   }
@@ -268,6 +273,7 @@ export class TuiScreen implements Screen {
   #onKey(data: string): boolean {
     if (isKeyRelease(data)) return false;
     this.#lastKey = performance.now();
+    this.#activity.clearHint();
     if (matchesKey(data, "ctrl+c")) {
       this.#onInterrupt();
       return true;

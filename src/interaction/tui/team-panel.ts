@@ -95,7 +95,7 @@ export class TeamPanel implements Component {
     const cost = spent ? ` · ${spent}` : "";
     const head = clip(theme.dim(visible(`Team ${status.team} · ${tasks}${cost}`)), width);
     const names = Math.max(4, ...status.members.map(({ name }) => name.length));
-    const lines = status.members.map((member) => clip(this.#line(member, status, names), width));
+    const lines = status.members.map((member) => clip(this.#line(member, status, names), width, "…"));
     // The conversation keeps half of the screen.
     const room = Math.max(1, Math.floor(rows() / 2) - 6);
     const shown =

@@ -72,7 +72,7 @@ test("no line is wider than the screen, down to one column", async () => {
   const { panel } = await panelOf(STATUS);
   const { visibleWidth } = await import("@earendil-works/pi-tui");
   for (const width of [40, 20, 7, 1]) for (const line of panel.render(width)) expect(visibleWidth(line)).toBeLessThanOrEqual(width);
-  expect(plain(panel.render(40)).join("\n")).toContain("● bob    waiting (an answer: Bash(n");
+  expect(plain(panel.render(40)).join("\n")).toContain("● bob    waiting (an answer: Bash(npm…");
 });
 
 test("Tab chooses the next, whose doings are shown; Esc goes back to the lead", async () => {
