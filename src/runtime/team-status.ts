@@ -167,7 +167,7 @@ export function statusText(status: TeamStatus): string {
     ...status.tasks.map((task) => {
       const waits = task.waitsFor.length > 0 ? ` waits for ${task.waitsFor.join(", ")}` : "";
       const cost = task.spent ? `; ${spentText(task.spent)}` : "";
-      return `  ${mark(task.status)} ${task.id} ${task.subject}${task.owner ? ` (${task.owner})` : ""}${waits}${cost}`;
+      return `  ${taskMark(task.status)} ${task.id} ${task.subject}${task.owner ? ` (${task.owner})` : ""}${waits}${cost}`;
     }),
     ...status.mail.slice(-SHOWN_MAIL).map((one) => `  ✉ ${one.from} → ${one.to} ${one.at.slice(11, 19)} ${one.state}: ${one.summary}`),
     ...(status.spent ? [`total ${spentText(status.spent)}${status.maxCost === undefined ? "" : ` of at most $${status.maxCost}`}`] : []),
@@ -183,7 +183,8 @@ function spentField(spent: Spent | undefined): { spent?: Spent } {
   return spent ? { spent } : {};
 }
 
-function mark(status: TeamTask["status"]): string {
+/** One sign for a task's state, in text and on the page. */
+export function taskMark(status: TeamTask["status"]): string {
   switch (status) {
     case "pending":
       return "○";

@@ -1,5 +1,5 @@
 import { escapeHtml } from "../../platform/html.ts";
-import type { TeamStatus } from "../../runtime/team-status.ts";
+import { type TeamStatus, taskMark } from "../../runtime/team-status.ts";
 import { scrolls } from "./table.ts";
 import { bare } from "./texts.ts";
 
@@ -83,24 +83,9 @@ function lineTo(from: Place | undefined, to: Place): string[] {
 function box(place: Place): string {
   const { id, subject, status, owner } = place.task;
   const { x, y } = corner(place);
-  return `<svg x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}"><title>${escapeHtml(id)} ${bare(subject)}: ${statusWords(status)}</title><rect class="box ${status}" x="1" y="1" width="${BOX.width - 2}" height="${BOX.height - 2}" rx="5"/><text x="8" y="19">${escapeHtml(id)} ${bare(subject, 22)}</text><text class="quiet" x="8" y="36">${statusMark(status)} ${statusWords(status)}${owner ? ` · ${bare(owner, 16)}` : ""}</text></svg>`;
+  return `<svg x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}"><title>${escapeHtml(id)} ${bare(subject)}: ${statusWords(status)}</title><rect class="box ${status}" x="1" y="1" width="${BOX.width - 2}" height="${BOX.height - 2}" rx="5"/><text x="8" y="19">${escapeHtml(id)} ${bare(subject, 22)}</text><text class="quiet" x="8" y="36">${taskMark(status)} ${statusWords(status)}${owner ? ` · ${bare(owner, 16)}` : ""}</text></svg>`;
 }
 
 export function statusWords(status: Task["status"]): string {
   return status.replace("_", " ");
-}
-
-export function statusMark(status: Task["status"]): string {
-  switch (status) {
-    case "pending":
-      return "○";
-    case "in_progress":
-      return "◐";
-    case "completed":
-      return "●";
-    case "failed":
-      return "✕";
-    case "cancelled":
-      return "–";
-  }
 }

@@ -1,8 +1,8 @@
 import { escapeHtml } from "../../platform/html.ts";
 import type { TeamPage } from "../../runtime/team-page/read-page.ts";
-import type { TeamStatus } from "../../runtime/team-status.ts";
+import { type TeamStatus, taskMark } from "../../runtime/team-status.ts";
 import { table } from "./table.ts";
-import { statusMark, statusWords, taskGraph } from "./task-graph.ts";
+import { statusWords, taskGraph } from "./task-graph.ts";
 import { clock, costOrUnknown, number, shown, shownLine, tokensIn } from "./texts.ts";
 
 type Task = TeamStatus["tasks"][number];
@@ -16,7 +16,7 @@ export function tasksSection({ report, chronicle, at }: TeamPage): string {
     return [
       escapeHtml(task.id),
       subjectCell(task),
-      `<span class="${statusClass(task.status)}">${statusMark(task.status)}&nbsp;${statusWords(task.status).replace(" ", "&nbsp;")}</span>`,
+      `<span class="${statusClass(task.status)}">${taskMark(task.status)}&nbsp;${statusWords(task.status).replace(" ", "&nbsp;")}</span>`,
       task.owner === undefined ? "" : shown(task.owner, 40),
       number(task.attempts),
       task.blockedBy.map((id) => `<a href="#task-${escapeHtml(id)}">${escapeHtml(id)}</a>`).join(", "),
