@@ -1,12 +1,13 @@
 import { isAlive, selfIdentity } from "../../../platform/process.ts";
 import { watchFolder } from "../../../platform/watch.ts";
 import type { ProcessIdentity, TeamBus, TeamConfig, TeamTask, Waiting } from "../../../protocol/team.ts";
+import type { BadMail } from "../bad-mail.ts";
 import { memberNames } from "../recipients.ts";
 import type { PresenceRecord } from "../schemas.ts";
 import { taskList } from "../task-list.ts";
 import { waitingIn } from "./box.ts";
 import { makeFolder, makeInbox, teamLayout } from "./layout.ts";
-import { type BadMail, openMailbox } from "./mailbox.ts";
+import { openMailbox } from "./mailbox.ts";
 import { openPresence, readPresence } from "./presence.ts";
 import { createRoster, openRoster, refuseNewerTeam } from "./roster.ts";
 import { openTaskRecords } from "./tasks.ts";
