@@ -49,10 +49,11 @@ export function spelledOut(mention: string): string[] {
   );
 }
 
-/** The arguments that bash hands to roocode; undefined where the line does not call it. No other program is run. */
+/** The arguments that bash hands to roocode; undefined where the line does not call it. No other program is run, no file written. */
 export async function argumentsOf(line: string): Promise<string[] | undefined> {
   const shims = `roocode() { printf '%s\\0' begin "$@" >&3; exit; }; cd() { :; }; command_not_found_handle() { :; }; PATH=/nonexistent`;
-  const script = `exec 3>&1 >/dev/null 2>&1 </dev/null; ${shims}\n${line.replace(/(^| )< \S+/, "")}\nexit 0`;
-  const { stdout } = await promisify(execFile)("bash", ["--noprofile", "--norc", "-c", script], { cwd: "/" });
+  const script = `exec 3>&1 >/dev/null 2>&1 </dev/null; ${shims}\n${line.replaceAll(/ [<>] \S+/g, "")}\nexit 0`;
+  const env = { PATH: process.env.PATH, GOAL: "refactor auth module" };
+  const { stdout } = await promisify(execFile)("bash", ["--noprofile", "--norc", "-c", script], { cwd: "/", env });
   return stdout === "" ? undefined : stdout.split("\0").slice(1, -1);
 }
