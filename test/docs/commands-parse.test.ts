@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect, test, vi } from "vitest";
 import { runCommandLine } from "../../src/interaction/commands/cli.ts";
 import { teamCommand } from "../../src/interaction/commands/team.ts";
@@ -85,4 +86,13 @@ test.each([
 ])("%s is a fault", async (text, isCode, words) => {
   const [fault] = await faultsOf({ page: "a page", line: 1, text, isCode });
   expect(fault).toMatch(words);
+});
+
+test("the Chinese README shows the same commands and leads to the same pages as the English one", async () => {
+  const commands = async (page: string) => (await docCommands(page)).map(({ text }) => text.replace(/\s+# .*/, ""));
+  expect(await commands("README.zh-CN.md")).toEqual(await commands("README.md"));
+  const links = async (page: string) =>
+    [...(await readFile(new URL(`../../${page}`, import.meta.url), "utf8")).matchAll(/\]\(([^)]+)\)/g)].map(([, to]) => to);
+  expect((await links("README.zh-CN.md")).slice(1).sort()).toEqual((await links("README.md")).slice(1).sort());
+  expect([(await links("README.md"))[0], (await links("README.zh-CN.md"))[0]]).toEqual(["README.zh-CN.md", "README.md"]);
 });
