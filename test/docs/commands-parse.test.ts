@@ -33,7 +33,7 @@ vi.mock("../../src/interaction/commands/worker.ts");
 /** A mention in the text may leave out the words behind it (`roocode team resume`), no option that is needed. */
 const LEFT_OUT = /Not enough non-option arguments|Say what to do|Name one of its commands/;
 /** A wrong word for a command is read as a prompt or a goal; a real one has blanks, or is one of these. */
-const PROMPTS = ["prompt", "goal", "…", "/skills"];
+const PROMPTS = ["prompt", "question", "goal", "…", "/skills"];
 
 /** What is wrong with a command line, if anything. */
 async function faultOf(argv: readonly string[], isCode: boolean): Promise<string | undefined> {
