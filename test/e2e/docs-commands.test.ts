@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import type { Answer, Conversation } from "../../src/interaction/demo/conversation.ts";
 import { readPlan } from "../../src/interaction/demo/plan.ts";
 import { scriptedTurn } from "../../src/interaction/demo/scripted-model.ts";
-import { argumentsOf, docCommands, docPages } from "../support/doc-commands.ts";
+import { argumentsOf, docCommands, docPages, spelledOut } from "../support/doc-commands.ts";
 import { fakeModel } from "../support/fake-model.ts";
 import { type Finished, type TestHome, testHome } from "../support/home.ts";
 import { TWO_FILES } from "../support/two-files.ts";
 
 /** Beginnings of lines that are not run here, and why. test/docs/commands-parse.test.ts reads those of roocode all the same. */
 const NOT_RUN: Readonly<Record<string, string>> = {
-  "./scripts/demo": "installs from the registry; .ci/run does the same",
+  "./scripts/demo": "installs from the registry; test/e2e/team.test.ts runs roocode demo",
   "./scripts/test": "would run this test",
   "npm link": "changes the machine",
   "export ANTHROPIC_API_KEY=…": "the reader's own key",
@@ -90,6 +90,24 @@ test.each(await pagesWithCode())(
   },
   240_000,
 );
+
+/** Of the commands in the text those that need nothing and only look. */
+const LOOKS =
+  /^roocode (?:config|doctor|completion \w+|debug stream --protocol \w+|(?:skills|commands|agents|hooks|mcp|sessions|memory|team) (?:list|check)|permissions (?:log|verify)|import claude --dry-run)(?: --json| --check)*$/;
+
+test("commands in the text that only look do so", async () => {
+  await using home = await testHome();
+  await using model = await fakeModel(answer);
+  const named = (await Promise.all((await docPages()).map(docCommands))).flat().filter(({ isCode }) => !isCode);
+  const commands = [...new Set(named.flatMap(({ text }) => spelledOut(text)))].filter((text) => LOOKS.test(text));
+  expect(commands.length).toBeGreaterThan(15);
+  const failed: string[] = [];
+  for (const text of commands) {
+    const { code, stderr } = await home.roocode(text.split(" ").slice(1), { env: model.env("anthropic") });
+    if (code !== 0) failed.push(`${text}: exit code ${code}\n${stderr}`);
+  }
+  expect(failed).toEqual([]);
+});
 
 test("what is said not to be run is there", async () => {
   const commands = (await Promise.all((await docPages()).map(docCommands))).flat().filter(({ isCode }) => isCode);
