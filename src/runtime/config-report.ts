@@ -24,7 +24,7 @@ export type ConfigReport = {
 };
 
 /** What holds where nobody says otherwise. */
-const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
+export const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
   ["permissionMode", "default"],
   ["tools.allowWrite", true],
   ["tools.allowBash", true],
