@@ -32,6 +32,8 @@ export type TeamArguments = GlobalFlags & {
   layout: "auto" | "split" | "window";
   print: boolean;
   outputFormat: OutputFormat;
+  /** Its scripted model ends with it, so that it can't be gone on with. */
+  isDemo?: boolean;
 };
 
 /** `roocode team "goal"`: creates a team and runs it to convergence. Gives the exit code. */
@@ -48,7 +50,7 @@ export async function teamCommand(args: TeamArguments, place?: { cwd: string; en
   return lead(surroundings, await createTeam(surroundings, args), args);
 }
 
-export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "layout" | "print" | "outputFormat">;
+export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "layout" | "print" | "outputFormat" | "isDemo">;
 
 export async function lead(surroundings: Surroundings, team: NewTeam, args: LeadArguments, resumeNote?: string): Promise<number> {
   outliveOutput();
@@ -129,9 +131,9 @@ function elsewhere({ ROOCODE_HOME: home }: NodeJS.ProcessEnv): string {
   return home === undefined || home === process.env.ROOCODE_HOME ? "" : `ROOCODE_HOME=${home} `;
 }
 
-function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, plain: Screen): void {
+function report(outcome: TeamOutcome, { print, outputFormat, isDemo }: LeadArguments, plain: Screen): void {
   if (!print) {
-    plain.line(outcome.text);
+    plain.line(isDemo && outcome.exitCode === 130 ? "Interrupted." : outcome.text);
     return;
   }
   const said = outcome.words === "" || outcome.words === outcome.text ? outcome.text : `${outcome.words}\n\n${outcome.text}`;
