@@ -74,7 +74,13 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
     .command(
       "log <team>",
       "What happened in a team",
-      (builder) => named(builder).option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on as more happens" }),
+      (builder) =>
+        named(builder).option("follow", {
+          alias: "f",
+          type: "boolean",
+          default: false,
+          describe: "Go on as more happens, until the team ends",
+        }),
       (args) =>
         run(import("./team-look.ts").then(async ({ showLog }) => showLog((await surroundingsHere()).data, args.team, args, writeOut))),
     )
