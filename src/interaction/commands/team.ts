@@ -17,6 +17,7 @@ import { PlainScreen } from "../plain.ts";
 import { type OutputFormat, wireUsage } from "../print.ts";
 import type { Screen } from "../screen.ts";
 import { headlessTeamScreen, plainTeamScreen } from "../team-screen.ts";
+import { wrapWords } from "../wrap-words.ts";
 
 const DEFAULT_TEAMMATES = 4;
 
@@ -133,7 +134,8 @@ function elsewhere({ ROOCODE_HOME: home }: NodeJS.ProcessEnv): string {
 
 function report(outcome: TeamOutcome, { print, outputFormat, isDemo }: LeadArguments, plain: Screen): void {
   if (!print) {
-    plain.line(isDemo && outcome.exitCode === 130 ? "Interrupted." : outcome.text);
+    const text = isDemo && outcome.exitCode === 130 ? "Interrupted." : outcome.text;
+    plain.line(process.stdout.isTTY ? wrapWords(text, process.stdout.columns || text.length) : text);
     return;
   }
   const said = outcome.words === "" || outcome.words === outcome.text ? outcome.text : `${outcome.words}\n\n${outcome.text}`;
