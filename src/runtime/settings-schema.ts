@@ -80,6 +80,7 @@ export const SettingsSchema = z.looseObject({
   autoMemory: z.boolean().optional(),
   screen: z.enum(["auto", "full", "plain"]).optional(),
   notify: z.enum(["auto", "off", "bell", "osc9", "osc777"]).optional(),
+  updateCheck: z.boolean().optional(),
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
@@ -97,5 +98,6 @@ export type Settings = Pick<
   | "autoMemory"
   | "screen"
   | "notify"
+  | "updateCheck"
   | "enableVerificationAgent"
 >;

@@ -29,7 +29,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
   const queue = new SteeringQueue();
   const shown = await openScreen(surroundings, queue);
-  let next: Conversation | undefined = { surroundings, resume: args.resume, prompt: args.prompt };
+  let next: Conversation | undefined = { surroundings, resume: args.resume, prompt: args.prompt, isFirst: true };
   try {
     while (next) next = await converse(next, args, shown, queue);
   } finally {
@@ -38,11 +38,11 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   return 0;
 }
 
-type Conversation = { surroundings: Surroundings; resume: string | undefined; prompt?: string | undefined };
+type Conversation = { surroundings: Surroundings; resume: string | undefined; prompt?: string | undefined; isFirst?: boolean };
 
 /** One conversation to its end; gives the one that the person goes on with. */
 async function converse(
-  { surroundings, resume, prompt }: Conversation,
+  { surroundings, resume, prompt, isFirst }: Conversation,
   args: ChatArguments,
   { screen, attach }: SessionScreen,
   queue: SteeringQueue,
@@ -76,6 +76,10 @@ async function converse(
   attach(session);
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
+  if (isFirst && process.stdin.isTTY && process.stdout.isTTY) {
+    const { tellOfUpdate } = await import("../update-notice.ts");
+    await tellOfUpdate(surroundings, (text) => screen.dim(text));
+  }
   const end = await runRepl(session, screen, queue, attention, prompt);
   isOver = true;
   const isNew = typeof end === "object" && end.open === undefined;

@@ -16,12 +16,12 @@ export async function configCommand(args: ConfigArguments): Promise<number> {
   const wrong = [...report.problems, ...(error && args.check ? [error] : [])];
   const write = (text: string) => process.stdout.write(`${maskSecrets(text)}\n`);
   if (args.json) write(JSON.stringify({ ...report, presets: PRESETS }));
-  else if (args.check) write(wrong.length === 0 ? "Nothing is wrong with the settings." : wrong.join("\n"));
+  else if (args.check) write([...(wrong.length === 0 ? ["Nothing is wrong with the settings."] : wrong), ...report.notes].join("\n"));
   else write(reportText(report));
   return args.check && wrong.length > 0 ? 2 : 0;
 }
 
-function reportText({ files, settings, model, providers, rules, environment, problems }: ConfigReport): string {
+function reportText({ files, settings, model, providers, rules, environment, problems, notes }: ConfigReport): string {
   const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)]);
   const lines = [
     ...section("Model", "error" in model ? model.error.split("\n") : modelLines(model)),
@@ -50,6 +50,7 @@ function reportText({ files, settings, model, providers, rules, environment, pro
       files.map(({ level, path, exists }) => `${level}: ${path}${exists ? "" : "  (not there)"}`),
     ),
     ...section("Problems", problems),
+    ...section("Notes", notes),
   ];
   return lines.join("\n").trim();
 }
