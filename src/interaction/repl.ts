@@ -48,6 +48,7 @@ export async function runRepl(
     print: (text) => screen.line(text),
     show: (event) => screen.event(event),
     ask: (question) => screen.ask(question, signal),
+    pick: (title, items) => screen.pick(title, items, signal),
   });
 
   async function runCommand({ command: own, argument }: Extract<Slash, { type: "command" }>, signal: AbortSignal): Promise<void> {

@@ -3,6 +3,8 @@ import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../prot
 import type { OpenedSession } from "../runtime/open-session.ts";
 import type { TeamScreen } from "../runtime/run-team.ts";
 import type { PlanAnswer } from "../tools/builtin/exit-plan-mode.ts";
+import type { Earlier } from "./earlier-messages.ts";
+import type { PickItem } from "./pick.ts";
 
 /** Keys that act at once; `interrupt` is Ctrl+C on an empty line. */
 export type Key = "escape" | "interrupt" | "background" | "next-mode";
@@ -18,6 +20,8 @@ export interface Screen {
   dim(text: string): void;
   /** Words of the person that were not typed at the prompt just now: the first of the command line, what had waited. */
   echo(text: string): void;
+  /** The end of a conversation that is gone on with. */
+  earlier(messages: Earlier): void;
   /** Says for the moment what a key or a line did. */
   hint(text: string): void;
   /** Nothing stands on it any more. */
@@ -34,6 +38,8 @@ export interface Screen {
   answer(text: string): void;
   /** Keys, and lines that are typed while nothing is asked. */
   listen(listener: InputListener): void;
+  /** One of a list; undefined where the person leaves it. */
+  pick<Value>(title: string, items: readonly PickItem<Value>[], signal?: AbortSignal): Promise<Value | undefined>;
   /** A question with answers to choose from, or other words. */
   choose(question: string, options: readonly string[], signal?: AbortSignal): Promise<string | undefined>;
   askPermission(

@@ -8,6 +8,7 @@ import { tmuxDescribe } from "../support/in-tmux.ts";
 import { openRepl } from "../support/repl.ts";
 
 const run = promisify(execFile);
+const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 type Repl = Awaited<ReturnType<typeof openRepl>>;
 
 const sttyOf = async ({ socket, pane }: Repl) =>
@@ -173,6 +174,38 @@ tmuxDescribe("the full screen in a terminal", () => {
     await repl.sees(/Seen\.[\s\S]*Seen\./);
     const last = repl.model.requests[1]?.steps.at(-1);
     expect(last).toMatchObject({ type: "words", text: expect.not.stringContaining("from-42") });
+  });
+
+  test("--resume without an id lets the person choose, shows where the conversation was, and goes on with it", async () => {
+    await using repl = await openRepl(({ rounds }) => ({ text: `Answer **${rounds}**.` }), { screen: "full", shell: true });
+    const start = async (flags: string) => {
+      await repl.type(`clear; ROOCODE_SCREEN=full ${process.execPath} ${BIN} ${flags}`);
+    };
+    await repl.type("mend the login");
+    await repl.sees("Answer 0.");
+    await repl.type("/clear");
+    await repl.sees("0 % of the window");
+    await repl.type("write the docs");
+    await repl.sees("Answer 0.");
+    await repl.type("/exit");
+    await repl.sees("Go on later with");
+    await start("--resume");
+    await repl.sees(/Which conversation shall go on\?\s+❯ just now +1 turn +write the docs\s.*\s+just now +1 turn +mend the login/);
+    await repl.key("Escape");
+    await repl.sees("No conversation was chosen.");
+    await start("--resume");
+    await repl.sees("Which conversation");
+    await repl.key("Down", "Enter");
+    await repl.sees(/^› mend the login\s+Answer 0\./m);
+    await repl.type("and the logout");
+    await repl.sees("Answer 1.");
+    expect(repl.model.proxy.captures.at(-1)?.body).toContain("mend the login");
+    await repl.type("/resume");
+    await repl.sees(/❯ just now +1 turn +write the docs/);
+    await repl.key("Enter");
+    await repl.sees(/^› write the docs\s+Answer 0\.[\s\S]*of the window/m);
+    await repl.type("/exit");
+    await repl.sees(/Go on later with[\s\S]*Go on later with/);
   });
 
   test("the first words of the command line stand there, and no key leads to the mode that asks for nothing", async () => {

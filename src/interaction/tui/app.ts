@@ -2,12 +2,15 @@ import { type AutocompleteProvider, type Component, Container, isKeyRelease, mat
 import type { AgentEvent } from "../../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../../protocol/permission.ts";
 import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
+import type { Earlier } from "../earlier-messages.ts";
+import type { PickItem } from "../pick.ts";
 import type { InputListener, Key, Screen } from "../screen.ts";
 import type { SteeringQueue } from "../steering-queue.ts";
 import { visible } from "../visible.ts";
 import { Activity } from "./activity.ts";
 import { Dialog } from "./dialog.ts";
 import { permissionDialog } from "./permission-dialog.ts";
+import { Picker } from "./picker.ts";
 import { planDialog } from "./plan-dialog.ts";
 import { PromptEditor } from "./prompt-editor.ts";
 import { QueueView } from "./queue-view.ts";
@@ -39,6 +42,15 @@ const LONG_MS = 20_000;
 /** Keys that were hit so shortly before a question stood there are no answer to it. */
 const QUIET_MS = 400;
 
+type OpenDialog = {
+  take(data: string): boolean;
+  words?: ((text: string) => void) | undefined;
+  /** A list that the person opened: Ctrl+C leaves it too. */
+  isList?: boolean;
+  /** What the person is called for. */
+  calls?: string;
+};
+
 /** The full screen of a session: events in, lines and keys out. Owns no agent state. */
 export class TuiScreen implements Screen {
   readonly #tui: ScreenTui;
@@ -51,7 +63,7 @@ export class TuiScreen implements Screen {
   #listener: InputListener | undefined;
   /** Questions stand one after another. */
   #queue: Promise<unknown> = Promise.resolve();
-  #dialog: { take(data: string): boolean; words: ((text: string) => void) | undefined } | undefined;
+  #dialog: OpenDialog | undefined;
   #openPrompt: ((line: string | undefined) => void) | undefined;
   #typed: string[] = [];
   #lastKey = 0;
@@ -107,6 +119,11 @@ export class TuiScreen implements Screen {
 
   echo(text: string): void {
     this.#transcript.user(text);
+    this.#tui.requestRender();
+  }
+
+  earlier(messages: Earlier): void {
+    this.#transcript.earlier(messages);
     this.#tui.requestRender();
   }
 
@@ -174,6 +191,20 @@ export class TuiScreen implements Screen {
     return this.#show(dialog, (words) => words, signal);
   }
 
+  pick<Value>(title: string, items: readonly PickItem<Value>[], signal?: AbortSignal): Promise<Value | undefined> {
+    const picker = new Picker({ title, items, typed: () => this.#editor.getText(), theme: this.#theme, rows: this.#rows });
+    const open = (answer: (value: Value | undefined) => void): OpenDialog => {
+      picker.onPick = answer;
+      const take = (data: string) => {
+        if (!matchesKey(data, "escape") && !matchesKey(data, "ctrl+c")) return picker.take(data);
+        answer(undefined);
+        return true;
+      };
+      return { take, isList: true };
+    };
+    return this.#stand(picker, open, signal);
+  }
+
   choose(question: string, options: readonly string[], signal?: AbortSignal): Promise<string | undefined> {
     const [title = "", ...body] = question.split("\n");
     const choices = options.map((option) => ({ label: option, value: option }));
@@ -209,26 +240,35 @@ export class TuiScreen implements Screen {
     signal: AbortSignal = new AbortController().signal,
     onEscape?: Value,
   ): Promise<Value | undefined> {
+    const open = (answer: (value: Value | undefined) => void): OpenDialog => {
+      dialog.onChoice = answer;
+      const take = (data: string) => {
+        if (!matchesKey(data, "escape")) return dialog.take(data, this.#editor.isEmpty);
+        this.#listener?.key("escape");
+        if (!signal.aborted && onEscape !== undefined) answer(onEscape);
+        return true;
+      };
+      return { take, words: fromWords && ((words) => answer(fromWords(words))), calls: dialog.title };
+    };
+    return this.#stand(dialog, open, signal);
+  }
+
+  #stand<Value>(
+    component: Component,
+    open: (answer: (value: Value | undefined) => void) => OpenDialog,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Value | undefined> {
     const shown = this.#queue.then(async () => {
-      await this.#untilQuiet(signal);
+      if (!(component instanceof Picker)) await this.#untilQuiet(signal);
       if (signal.aborted || this.#isClosed) return undefined;
       const draft = this.#editor.getText();
       this.#editor.setText("");
       try {
         return await new Promise<Value | undefined>((resolve) => {
-          dialog.onChoice = resolve;
           signal.addEventListener("abort", () => resolve(undefined), { once: true });
-          this.#dialog = {
-            take: (data) => {
-              if (!matchesKey(data, "escape")) return dialog.take(data, this.#editor.isEmpty);
-              this.#listener?.key("escape");
-              if (!signal.aborted && onEscape !== undefined) resolve(onEscape);
-              return true;
-            },
-            words: fromWords && ((words) => resolve(fromWords(words))),
-          };
-          this.#question.addChild(dialog);
-          this.#options.notify?.(dialog.title);
+          this.#dialog = open(resolve);
+          this.#question.addChild(component);
+          if (this.#dialog.calls !== undefined) this.#options.notify?.(this.#dialog.calls);
           this.#tui.requestRender();
         });
       } finally {
@@ -274,7 +314,7 @@ export class TuiScreen implements Screen {
     if (isKeyRelease(data)) return false;
     this.#lastKey = performance.now();
     this.#activity.clearHint();
-    if (matchesKey(data, "ctrl+c")) {
+    if (matchesKey(data, "ctrl+c") && !this.#dialog?.isList) {
       this.#onInterrupt();
       return true;
     }
