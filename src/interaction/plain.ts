@@ -28,6 +28,7 @@ export class PlainScreen implements Screen {
   #openLine = "";
   #shown = 0;
   #lastLine = "";
+  readonly theme = undefined;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;

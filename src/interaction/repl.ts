@@ -45,6 +45,7 @@ export async function runRepl(
     session,
     queue,
     signal,
+    theme: screen.theme,
     print: (text) => screen.line(text),
     show: (event) => screen.event(event),
     ask: (question) => screen.ask(question, signal),

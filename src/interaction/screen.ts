@@ -2,6 +2,7 @@ import type { AgentEvent } from "../protocol/agent.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import type { OpenedSession } from "../runtime/open-session.ts";
 import type { TeamScreen } from "../runtime/run-team.ts";
+import type { ThemeName } from "../runtime/theme-names.ts";
 import type { PlanAnswer } from "../tools/builtin/exit-plan-mode.ts";
 import type { Earlier } from "./earlier-messages.ts";
 import type { PickItem } from "./pick.ts";
@@ -14,8 +15,13 @@ export type InputListener = {
   key(key: Key): void;
 };
 
+/** The colours of a screen. */
+export type ScreenTheme = { readonly name: ThemeName; use(name: ThemeName): void };
+
 /** Where a session's person reads and types: lines (`plain.ts`) or the full screen (`tui/app.ts`). Owns no agent state. */
 export interface Screen {
+  /** Undefined where there are none to choose. */
+  readonly theme: ScreenTheme | undefined;
   line(text: string): void;
   dim(text: string): void;
   /** Words of the person that were not typed at the prompt just now: the first of the command line, what had waited. */

@@ -176,6 +176,31 @@ tmuxDescribe("the full screen in a terminal", () => {
     expect(last).toMatchObject({ type: "words", text: expect.not.stringContaining("from-42") });
   });
 
+  test("/theme changes the colours at once and for the next start, and leaves the rest of the settings as it was", async () => {
+    await using repl = await openRepl(() => ({ text: "Use `tabs`." }), {
+      screen: "full",
+      prepare: async ({ home }) => {
+        await mkdir(join(home, ".roocode"), { recursive: true });
+        await writeFile(join(home, ".roocode", "config.yaml"), "# mine\nnotify: off # quiet\n");
+      },
+    });
+    const colours = () => repl.socket.tmux("capture-pane", "-p", "-e", "-t", repl.pane);
+    await repl.type("Tabs?");
+    await repl.sees("Use tabs.");
+    expect(await colours()).toMatch(/\x1b\[36m.*tabs/);
+    await repl.type("/theme");
+    await repl.sees(/❯ auto +the terminal's own colours, now/);
+    await repl.socket.tmux("send-keys", "-t", repl.pane, "-l", "dalt");
+    await repl.sees(/❯ daltonized/);
+    await repl.key("Enter");
+    await repl.sees("Theme daltonized, kept in");
+    expect(await colours()).toMatch(/\x1b\[38;5;37m.*tabs/);
+    const config = join(repl.home.home, ".roocode", "config.yaml");
+    expect(await readFile(config, "utf8")).toBe("# mine\nnotify: off # quiet\ntheme: daltonized\n");
+    await repl.type("/theme pink");
+    await repl.sees('There is no theme "pink". Themes: auto, dark, light, daltonized, high-contrast, none.');
+  });
+
   test("--resume without an id lets the person choose, shows where the conversation was, and goes on with it", async () => {
     await using repl = await openRepl(({ rounds }) => ({ text: `Answer **${rounds}**.` }), { screen: "full", shell: true });
     const start = async (flags: string) => {

@@ -9,7 +9,7 @@ import { Emulator } from "./emulator.ts";
 export const END: AgentEvent = { type: "loop_complete", reason: "end_turn", text: "", turns: 1, usage: NO_USAGE };
 
 /** The full screen on a terminal in memory; `keys` and `lines` are what a session would hear. */
-export function fullScreen({ columns = 80, rows = 24, isBusy = false } = {}) {
+export function fullScreen({ columns = 80, rows = 24, isBusy = false, theme = makeTheme({ hasColours: false }) } = {}) {
   const terminal = new Emulator(columns, rows);
   const queue = new SteeringQueue();
   const keys: Key[] = [];
@@ -17,7 +17,7 @@ export function fullScreen({ columns = 80, rows = 24, isBusy = false } = {}) {
   const notified: string[] = [];
   const screen = new TuiScreen({
     terminal,
-    theme: makeTheme(false),
+    theme,
     queue,
     status: () => ["default", "a-model"],
     notify: (text) => void notified.push(text),

@@ -40,6 +40,7 @@ async function* commandRun(
     session,
     queue: new SteeringQueue(),
     signal,
+    theme: undefined,
     print: (text) => said.push(text),
     show: (event) => events.push(event),
     ask: async () => undefined,

@@ -23,6 +23,7 @@ import { resumeCommand } from "./resume.ts";
 import { rewindCommand } from "./rewind.ts";
 import { skillsCommand } from "./skills.ts";
 import { teamCommand } from "./team.ts";
+import { themeCommand } from "./theme.ts";
 
 /** RooCode's own. What else can be typed are files: see `prompts.ts`. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
@@ -50,4 +51,5 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   rewindCommand,
   skillsCommand,
   teamCommand,
+  themeCommand,
 ];

@@ -4,7 +4,7 @@ import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../../p
 import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
 import type { Earlier } from "../earlier-messages.ts";
 import type { PickItem } from "../pick.ts";
-import type { InputListener, Key, Screen } from "../screen.ts";
+import type { InputListener, Key, Screen, ScreenTheme } from "../screen.ts";
 import type { SteeringQueue } from "../steering-queue.ts";
 import { visible } from "../visible.ts";
 import { Activity } from "./activity.ts";
@@ -73,6 +73,17 @@ export class TuiScreen implements Screen {
     this.#options = options;
     this.#theme = options.theme;
     this.#tui = new ScreenTui(options.terminal);
+    const { theme } = options;
+    this.theme = {
+      get name() {
+        return theme.name;
+      },
+      use: (name) => {
+        theme.use(name);
+        this.#tui.invalidate();
+        this.#tui.requestRender(true);
+      },
+    };
     this.#transcript = new Transcript(this.#theme);
     this.#activity = new Activity(this.#theme, () => this.#tui.requestRender(), options.panel ? "Ctrl+C stops the team" : undefined);
     this.#editor = new PromptEditor(this.#tui, this.#theme, options.completion);
@@ -95,6 +106,8 @@ export class TuiScreen implements Screen {
     this.#editor.recall(texts);
     this.#editor.onRemember = onNew;
   }
+
+  readonly theme: ScreenTheme;
 
   redraw(): void {
     this.#tui.requestRender();

@@ -8,13 +8,15 @@ import { PromptHistory } from "./prompt-history.ts";
 import { SessionStatus } from "./session-status.ts";
 import { makeTheme } from "./theme.ts";
 
+type TuiParts = { terminal: Terminal; queue: SteeringQueue; notify: (text: string) => void; theme: Parameters<typeof makeTheme>[0] };
+
 /** The full screen on this terminal. */
-export function openTui(terminal: Terminal, queue: SteeringQueue, notify: (text: string) => void): SessionScreen {
+export function openTui({ terminal, queue, notify, theme }: TuiParts): SessionScreen {
   const status = new SessionStatus(() => screen.redraw());
   const completion = new PromptCompletion();
   const screen: TuiScreen = new TuiScreen({
     terminal: new ProcessTerminal(terminal),
-    theme: makeTheme(terminal.isScreen),
+    theme: makeTheme(theme),
     queue,
     notify,
     completion,

@@ -9,8 +9,6 @@ type PickerParts<Value> = {
   items: readonly PickItem<Value>[];
   /** What is typed into the input: only what matches it is shown. */
   typed: () => string;
-  /** The one that the mark stands on now. */
-  onMove?: ((value: Value) => void) | undefined;
   theme: Theme;
   rows: () => number;
 };
@@ -22,9 +20,8 @@ export class Picker<Value> implements Component {
   #filter = "";
   onPick: (value: Value) => void = () => undefined;
 
-  constructor(parts: PickerParts<Value>, start = 0) {
+  constructor(parts: PickerParts<Value>) {
     this.#parts = parts;
-    this.#at = Math.max(0, start);
   }
 
   get title(): string {
@@ -52,20 +49,14 @@ export class Picker<Value> implements Component {
   /** True when the key was the list's; all else is typed into the input. */
   take(data: string): boolean {
     const found = this.#found();
-    if (matchesKey(data, "up")) this.#move(found, -1);
-    else if (matchesKey(data, "down")) this.#move(found, 1);
+    const count = Math.max(1, found.length);
+    if (matchesKey(data, "up")) this.#at = (this.#at + count - 1) % count;
+    else if (matchesKey(data, "down")) this.#at = (this.#at + 1) % count;
     else if (matchesKey(data, "enter")) {
       const item = found[this.#at];
       if (item) this.onPick(item.value);
     } else return false;
     return true;
-  }
-
-  #move(found: readonly PickItem<Value>[], by: number): void {
-    if (found.length === 0) return;
-    this.#at = (this.#at + by + found.length) % found.length;
-    const item = found[this.#at];
-    if (item) this.#parts.onMove?.(item.value);
   }
 
   #found(): readonly PickItem<Value>[] {
