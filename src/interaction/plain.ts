@@ -68,6 +68,10 @@ export class PlainScreen implements Screen {
     return this.ask("> ", giveWay, true);
   }
 
+  imagesIn(): [] {
+    return [];
+  }
+
   /** Nothing stands on it any more; what is no screen keeps its lines. */
   clear(): void {
     this.#endLine();

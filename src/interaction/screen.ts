@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../protocol/agent.ts";
+import type { ImageBlock } from "../protocol/message.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../protocol/permission.ts";
 import type { OpenedSession } from "../runtime/open-session.ts";
 import type { TeamScreen } from "../runtime/run-team.ts";
@@ -38,6 +39,8 @@ export interface Screen {
   event(event: AgentEvent, who?: string): void;
   /** The next line of the person. Undefined when the input ended, or when the signal came first: what was typed by then stays. */
   prompt(giveWay: AbortSignal): Promise<string | undefined>;
+  /** Images that were pasted, whose marks stand in the text. */
+  imagesIn(text: string): ImageBlock[];
   /** One question at a time; undefined when the input ended or the signal came first. */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
   /** Answers the open prompt as if it had been typed, unless something else has been. */

@@ -6,9 +6,11 @@ import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { tmuxDescribe } from "../support/in-tmux.ts";
 import { openRepl } from "../support/repl.ts";
+import { tempFolder } from "../support/temp.ts";
 
 const run = promisify(execFile);
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 type Repl = Awaited<ReturnType<typeof openRepl>>;
 
 const sttyOf = async ({ socket, pane }: Repl) =>
@@ -174,6 +176,43 @@ tmuxDescribe("the full screen in a terminal", () => {
     await repl.sees(/Seen\.[\s\S]*Seen\./);
     const last = repl.model.requests[1]?.steps.at(-1);
     expect(last).toMatchObject({ type: "words", text: expect.not.stringContaining("from-42") });
+  });
+
+  test("Ctrl+V and a pasted path attach images; a message with one that is sent meanwhile waits until the agent is done", async () => {
+    await using programs = await tempFolder();
+    for (const name of ["wl-paste", "xclip"])
+      await writeFile(join(programs.path, name), `#!/bin/sh\necho ${PIXEL} | base64 -d\n`, { mode: 0o755 });
+    await using repl = await openRepl(
+      ({ rounds }) => (rounds === 1 ? { calls: [{ name: "Bash", input: { command: "sleep 3" } }] } : { text: `Seen ${rounds}.` }),
+      {
+        screen: "full",
+        args: ["--permission-mode", "bypassPermissions"],
+        env: { PATH: `${programs.path}:${process.env.PATH}` },
+        prepare: async ({ home }) => {
+          await writeFile(join(home, "dot.png"), Buffer.from(PIXEL, "base64"));
+          await writeFile(join(home, "a dot.png"), Buffer.from(PIXEL, "base64"));
+        },
+      },
+    );
+    const imagesOf = (index: number) =>
+      [...(repl.model.proxy.captures.at(index)?.body ?? "").matchAll(/"media_type":"image\/png","data":"([^"]+)"/g)].map(
+        ([, data]) => data,
+      );
+    await repl.socket.tmux("set-buffer", `${join(repl.home.home, "a\\ dot.png")} '${join(repl.home.home, "dot.png")}'`);
+    await repl.socket.tmux("paste-buffer", "-p", "-t", repl.pane);
+    await repl.sees("[Image #1] [Image #2]");
+    await repl.type("what are these?");
+    await repl.sees("Seen 0.");
+    expect(imagesOf(0)).toEqual([PIXEL, PIXEL]);
+    await repl.type("work");
+    await repl.sees("runs Bash");
+    await repl.key("C-v");
+    await repl.sees("[Image #3]");
+    await repl.type("and this?");
+    await repl.sees("It has an image, so it is sent when the agent is done.");
+    await eventually(() => imagesOf(-1).length === 3);
+    // Not with the round that was under way.
+    expect(repl.model.proxy.captures.filter(({ body }) => body.includes("and this?")).length).toBe(1);
   });
 
   test("/theme changes the colours at once and for the next start, and leaves the rest of the settings as it was", async () => {

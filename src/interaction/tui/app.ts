@@ -1,8 +1,10 @@
 import { type AutocompleteProvider, type Component, Container, isKeyRelease, matchesKey, type Terminal } from "@earendil-works/pi-tui";
 import type { AgentEvent } from "../../protocol/agent.ts";
+import type { ImageBlock } from "../../protocol/message.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../../protocol/permission.ts";
 import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
 import type { Earlier } from "../earlier-messages.ts";
+import { PastedImages } from "../pasted-images.ts";
 import type { PickItem } from "../pick.ts";
 import type { InputListener, Key, Screen, ScreenTheme } from "../screen.ts";
 import type { SteeringQueue } from "../steering-queue.ts";
@@ -30,6 +32,8 @@ export type TuiOptions = {
   onEvent?: ((event: AgentEvent) => void) | undefined;
   /** Calls the person, who may look elsewhere. */
   notify?: ((text: string) => void) | undefined;
+  /** Ctrl+V: where images come from. */
+  clipboard?: (() => Promise<{ bytes: Buffer } | { problem: string }>) | undefined;
   /** Ctrl+G. */
   onJump?: (() => void) | undefined;
   /** Above the input; its keys come before the input's. */
@@ -60,6 +64,7 @@ export class TuiScreen implements Screen {
   readonly #activity: Activity;
   readonly #question = new Container();
   readonly #editor: PromptEditor;
+  readonly #images: PastedImages;
   #listener: InputListener | undefined;
   /** Questions stand one after another. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -87,6 +92,8 @@ export class TuiScreen implements Screen {
     this.#transcript = new Transcript(this.#theme);
     this.#activity = new Activity(this.#theme, () => this.#tui.requestRender(), options.panel ? "Ctrl+C stops the team" : undefined);
     this.#editor = new PromptEditor(this.#tui, this.#theme, options.completion);
+    this.#images = new PastedImages((text) => this.dim(text));
+    if (options.clipboard) this.#editor.onPasted = (text) => this.#images.marksFor(text);
     this.#editor.onLine = (text) => this.#onLine(text);
     const parts = [
       this.#transcript,
@@ -186,6 +193,10 @@ export class TuiScreen implements Screen {
       this.#openPrompt = settle;
       this.#tui.requestRender();
     });
+  }
+
+  imagesIn(text: string): ImageBlock[] {
+    return this.#images.in(text);
   }
 
   answer(text: string): void {
@@ -347,6 +358,10 @@ export class TuiScreen implements Screen {
       this.#options.onJump();
       return true;
     }
+    if (matchesKey(data, "ctrl+v") && this.#options.clipboard) {
+      void this.#pasteImage(this.#options.clipboard);
+      return true;
+    }
     if (matchesKey(data, "ctrl+l")) {
       this.#tui.requestRender(true);
       return true;
@@ -366,6 +381,14 @@ export class TuiScreen implements Screen {
     this.#listener?.key(key);
     this.#tui.requestRender();
     return true;
+  }
+
+  async #pasteImage(clipboard: NonNullable<TuiOptions["clipboard"]>): Promise<void> {
+    const found = await clipboard();
+    if ("problem" in found) this.dim(found.problem);
+    const mark = "bytes" in found ? this.#images.add(found.bytes, "What the clipboard has") : undefined;
+    if (mark !== undefined) this.#editor.insertTextAtCursor(`${mark} `);
+    this.#tui.requestRender();
   }
 
   #actsAtOnce(data: string): Key | undefined {

@@ -8,10 +8,16 @@ import { PromptHistory } from "./prompt-history.ts";
 import { SessionStatus } from "./session-status.ts";
 import { makeTheme } from "./theme.ts";
 
-type TuiParts = { terminal: Terminal; queue: SteeringQueue; notify: (text: string) => void; theme: Parameters<typeof makeTheme>[0] };
+type TuiParts = {
+  env: NodeJS.ProcessEnv;
+  terminal: Terminal;
+  queue: SteeringQueue;
+  notify: (text: string) => void;
+  theme: Parameters<typeof makeTheme>[0];
+};
 
 /** The full screen on this terminal. */
-export function openTui({ terminal, queue, notify, theme }: TuiParts): SessionScreen {
+export function openTui({ terminal, queue, notify, theme, env }: TuiParts): SessionScreen {
   const status = new SessionStatus(() => screen.redraw());
   const completion = new PromptCompletion();
   const screen: TuiScreen = new TuiScreen({
@@ -20,6 +26,7 @@ export function openTui({ terminal, queue, notify, theme }: TuiParts): SessionSc
     queue,
     notify,
     completion,
+    clipboard: async () => (await import("../../platform/clipboard-image.ts")).clipboardImage(env),
     status: () => status.parts(),
     onEvent: (event) => status.observe(event),
   });
