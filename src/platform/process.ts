@@ -68,6 +68,8 @@ type CommandOptions = {
   timeoutMs?: number;
   signal?: AbortSignal;
   maxBytes?: number;
+  /** For a program that prints bytes: each is a character of the output then. */
+  encoding?: "latin1";
 };
 
 /** Runs a program of ours (tmux, it2, a check) to its end. Never throws for a program that fails or is missing: `missing` says so. */
@@ -79,6 +81,7 @@ export async function runCommand(file: string, args: readonly string[], options:
     extendEnv: false,
     env: ownEnvironment(options.env),
     maxBuffer: options.maxBytes ?? 16 * 1024 * 1024,
+    ...(options.encoding ? { encoding: options.encoding } : {}),
     ...(options.cwd ? { cwd: options.cwd } : {}),
     ...(options.input === undefined ? { stdin: "ignore" as const } : { input: options.input }),
     ...(options.timeoutMs ? { timeout: options.timeoutMs } : {}),

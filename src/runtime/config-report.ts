@@ -34,6 +34,8 @@ export const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
   ["toolLoading", "native"],
   ["sandbox.mode", "auto"],
   ["sandbox.network", "off"],
+  ["screen", "auto"],
+  ["theme", "auto"],
   ["team.teammates", 4],
   ["team.backend", "auto"],
   ["team.orphanTimeoutMs", 1_800_000],
