@@ -13,6 +13,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   enableVerificationAgent: "Adds the sub-agent that tries to break finished work ([agents](agents.md)).",
   autoMemory: "Takes notes for later sessions from a conversation; a project can only turn it off ([memory](memory.md)).",
   screen: "The full screen, or lines without cursor movement ([repl](repl.md)).",
+  theme: "Colours of the full screen ([repl](repl.md)).",
+  updateCheck: "Whether an installed RooCode asks npm once a day for a newer version ([configuration](configuration.md)).",
   notify: "How a question or the end of a long run calls you ([repl](repl.md)).",
 
   "tools.allowWrite": "`false` takes away the tools that change files.",
@@ -110,6 +112,7 @@ export const OTHER_DEFAULTS: Readonly<Record<string, unknown>> = {
   autoMemory: true,
   screen: "auto",
   notify: "auto",
+  updateCheck: true,
   "team.worktree.ports.from": 20_000,
   "team.worktree.ports.size": 10,
   "mcpServers.NAME.disabled": false,
