@@ -19,7 +19,8 @@ export async function openScreen({ env, settings }: Pick<Surroundings, "env" | "
   const terminal = ownTerminal(env);
   if (!isFull(env, settings.screen)) return { screen: new PlainScreen(terminal), attach: () => undefined };
   const { openTui } = await import("./tui/open.ts");
-  return openTui(terminal, queue, await notifier(terminal, env, settings.notify));
+  const theme = { hasColours: terminal.isScreen, name: settings.theme, env };
+  return openTui({ terminal, queue, theme, env, notify: await notifier(terminal, env, settings.notify) });
 }
 
 /** The lead's full screen, with its team; undefined where lines are shown. */

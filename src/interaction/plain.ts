@@ -1,10 +1,13 @@
 import type { AgentEvent } from "../protocol/agent.ts";
+import { UserError } from "../protocol/errors.ts";
 import type { HumanAnswer, PermissionDecision, PermissionMode, PermissionRequest } from "../protocol/permission.ts";
 import { resultText, type ToolResult } from "../protocol/tool.ts";
 import { retryText } from "../team/agent-presence.ts";
 import type { PlanAnswer } from "../tools/builtin/exit-plan-mode.ts";
 import { compactedText } from "./compacted-text.ts";
+import type { Earlier } from "./earlier-messages.ts";
 import { LineQuestions } from "./line-questions.ts";
+import { numbered, type PickItem, pickedBy } from "./pick.ts";
 import { endText } from "./print.ts";
 import type { InputListener, Screen } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
@@ -31,6 +34,7 @@ export class PlainScreen implements Screen {
   #lastLine = "";
   /** Of calls that ran together the results come after all of them. */
   readonly #recent: string[] = [];
+  readonly theme = undefined;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -57,12 +61,27 @@ export class PlainScreen implements Screen {
   /** Such words stand on the screen already: as they were typed, or in the command line. */
   echo(): void {}
 
+  /** A line for each. */
+  earlier({ hidden, parts }: Earlier): void {
+    if (hidden > 0) this.dim(`… ${hidden} earlier messages`);
+    for (const part of parts) {
+      if (part.type === "user") this.line(`> ${firstLine(part.text)}`);
+      else if (part.type === "assistant") this.line(firstLine(part.text));
+      else if (part.type === "call") this.dim(`● ${part.call.name}${shortInput(part.call.input)}`);
+      else if (part.type === "note") this.dim(part.text);
+    }
+  }
+
   hint(text: string): void {
     this.dim(text);
   }
 
   prompt(giveWay: AbortSignal): Promise<string | undefined> {
     return this.ask("> ", giveWay, true);
+  }
+
+  imagesIn(): [] {
+    return [];
   }
 
   /** Nothing stands on it any more; what is no screen keeps its lines. */
@@ -150,6 +169,20 @@ export class PlainScreen implements Screen {
   /** Keys, and lines that are typed while nothing is asked. */
   listen(listener: InputListener): void {
     this.#questions.listen(listener);
+  }
+
+  async pick<Value>(title: string, items: readonly PickItem<Value>[], signal?: AbortSignal): Promise<Value | undefined> {
+    this.line(`${title}\n${numbered(items)}`);
+    for (;;) {
+      const answer = (await this.ask("Number, or words of it; nothing leaves > ", signal))?.trim();
+      if (!answer) return undefined;
+      try {
+        return pickedBy(answer, items);
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        this.line(error.message);
+      }
+    }
   }
 
   /** A question with answers to choose from, by number or in words. */

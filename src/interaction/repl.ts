@@ -45,9 +45,11 @@ export async function runRepl(
     session,
     queue,
     signal,
+    theme: screen.theme,
     print: (text) => screen.line(text),
     show: (event) => screen.event(event),
     ask: (question) => screen.ask(question, signal),
+    pick: (title, items) => screen.pick(title, items, signal),
   });
 
   async function runCommand({ command: own, argument }: Extract<Slash, { type: "command" }>, signal: AbortSignal): Promise<void> {
@@ -69,6 +71,9 @@ export async function runRepl(
     else if (slash) {
       queue.addCommand(line);
       screen.hint(`/${slash.name} runs when the agent is done. /queue shows what waits; Esc stops the agent and runs it now.`);
+    } else if (screen.imagesIn(line).length > 0) {
+      queue.addCommand(line);
+      screen.hint("It has an image, so it is sent when the agent is done. /queue shows what waits; Esc stops the agent and sends it now.");
     } else {
       queue.add(line);
       screen.hint("It goes in with the next round. /queue shows what waits; Esc stops the agent and sends it now.");
@@ -79,7 +84,9 @@ export async function runRepl(
   async function messageOf(line: string, prompt: Slash | undefined, signal: AbortSignal): Promise<UserMessage | undefined> {
     const called = prompt?.type === "prompt" ? prompt : undefined;
     try {
-      return await session.message(line, signal, called && ((skills) => skills.call(called.skill, called.argument, signal)));
+      const message = await session.message(line, signal, called && ((skills) => skills.call(called.skill, called.argument, signal)));
+      const images = screen.imagesIn(line);
+      return images.length === 0 ? message : { ...message, content: [...message.content, ...images] };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       screen.line(error.message);

@@ -18,6 +18,8 @@ export type SessionSummary = {
   at: string;
   lastAt: string;
   bytes: number;
+  /** Messages of the person; undefined where the last of them lies further back than was read. */
+  turns?: number;
   parent?: string;
   isRunning: boolean;
 };
@@ -62,6 +64,7 @@ export function summarize(path: string): Omit<SessionSummary, "isRunning"> | und
     id: basename(path, ".jsonl"),
     path,
     ...(tail.name === undefined ? {} : { name: tail.name }),
+    ...(tail.turns === undefined ? {} : { turns: tail.turns }),
     firstPrompt,
     model: header.model,
     cwd: header.cwd,
@@ -104,7 +107,7 @@ function promptIn(messages: readonly Message[]): string | undefined {
 }
 
 /** A name stands near the end: it is written again while the file grows. */
-function readTail(path: string, size: number): { name?: string; lastAt?: string } {
+function readTail(path: string, size: number): { name?: string; lastAt?: string; turns?: number } {
   const start = Math.max(0, size - TAIL_BYTES);
   const bytes = Buffer.alloc(size - start);
   const fd = openSync(path, "r");
@@ -115,18 +118,31 @@ function readTail(path: string, size: number): { name?: string; lastAt?: string 
   }
   let name: string | undefined;
   let lastAt: string | undefined;
+  let turns: number | undefined;
   for (let end = bytes.length; end > 0; ) {
     const newline = bytes.lastIndexOf(0x0a, end - 1);
     // What the reading cut in two is no line.
     if (newline < 0 && start > 0) break;
     const line = bytes.subarray(newline + 1, end);
-    const entry = lastAt === undefined || hasType(line, "name") ? parseLine(line) : undefined;
+    const mayCount = turns === undefined && line.includes('"turn":');
+    const entry = lastAt === undefined || mayCount || hasType(line, "name") ? parseLine(line) : undefined;
     lastAt ??= entry?.at;
-    if (entry?.type === "name") {
-      name = entry.name;
-      break;
-    }
+    if (mayCount && entry) turns = turnsAfter(entry);
+    if (entry?.type === "name") name ??= entry.name;
+    if (name !== undefined && turns !== undefined) break;
     end = newline;
   }
-  return { ...(name === undefined ? {} : { name }), ...(lastAt === undefined ? {} : { lastAt }) };
+  // All of the file was read.
+  if (start === 0) turns ??= 0;
+  return {
+    ...(turns === undefined ? {} : { turns }),
+    ...(name === undefined ? {} : { name }),
+    ...(lastAt === undefined ? {} : { lastAt }),
+  };
+}
+
+/** How many messages of the person there are behind an entry that counts them. */
+function turnsAfter(entry: SessionEntry): number | undefined {
+  if (entry.type === "rewind") return entry.turn === undefined ? undefined : entry.turn - 1;
+  return entry.type === "message" || entry.type === "checkpoint" ? entry.turn : undefined;
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import type { ProcessIdentity } from "../protocol/team.ts";
 import { ownEnvironment } from "./own-programs.ts";
 
@@ -24,6 +25,16 @@ export function selfIdentity(): ProcessIdentity {
 /** A reused pid has another start time, so it does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return processStart(identity.pid) === identity.startedAt;
+}
+
+/** Where a process number means the same process: one machine, and of its containers one. */
+export function processPlace(): string {
+  try {
+    return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    // No Linux.
+    return hostname();
+  }
 }
 
 /** Stopped by a signal (SIGSTOP) or a debugger: it lives, but answers nothing. */
@@ -57,6 +68,8 @@ type CommandOptions = {
   timeoutMs?: number;
   signal?: AbortSignal;
   maxBytes?: number;
+  /** For a program that prints bytes: each is a character of the output then. */
+  encoding?: "latin1";
 };
 
 /** Runs a program of ours (tmux, it2, a check) to its end. Never throws for a program that fails or is missing: `missing` says so. */
@@ -68,6 +81,7 @@ export async function runCommand(file: string, args: readonly string[], options:
     extendEnv: false,
     env: ownEnvironment(options.env),
     maxBuffer: options.maxBytes ?? 16 * 1024 * 1024,
+    ...(options.encoding ? { encoding: options.encoding } : {}),
     ...(options.cwd ? { cwd: options.cwd } : {}),
     ...(options.input === undefined ? { stdin: "ignore" as const } : { input: options.input }),
     ...(options.timeoutMs ? { timeout: options.timeoutMs } : {}),

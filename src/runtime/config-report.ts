@@ -26,7 +26,7 @@ export type ConfigReport = {
 };
 
 /** What holds where nobody says otherwise. */
-const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
+export const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
   ["permissionMode", "default"],
   ["tools.allowWrite", true],
   ["tools.allowBash", true],
@@ -34,6 +34,8 @@ const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
   ["toolLoading", "native"],
   ["sandbox.mode", "auto"],
   ["sandbox.network", "off"],
+  ["screen", "auto"],
+  ["theme", "auto"],
   ["team.teammates", 4],
   ["team.backend", "auto"],
   ["team.orphanTimeoutMs", 1_800_000],

@@ -3,6 +3,7 @@ import { ProvidersSchema } from "../engine/providers/settings.ts";
 import { PERMISSION_MODES } from "../protocol/permission.ts";
 import { BACKEND_KINDS } from "../protocol/team.ts";
 import { readHostRule } from "../safety/os-sandbox/allowed-hosts.ts";
+import { THEME_NAMES } from "./theme-names.ts";
 
 export const ToolsSchema = z.object({
   allowWrite: z.boolean().optional(),
@@ -79,6 +80,7 @@ export const SettingsSchema = z.looseObject({
   enableVerificationAgent: z.boolean().optional(),
   autoMemory: z.boolean().optional(),
   screen: z.enum(["auto", "full", "plain"]).optional(),
+  theme: z.enum(THEME_NAMES).optional(),
   notify: z.enum(["auto", "off", "bell", "osc9", "osc777"]).optional(),
   updateCheck: z.boolean().optional(),
 });
@@ -97,6 +99,7 @@ export type Settings = Pick<
   | "team"
   | "autoMemory"
   | "screen"
+  | "theme"
   | "notify"
   | "updateCheck"
   | "enableVerificationAgent"

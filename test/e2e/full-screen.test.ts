@@ -6,8 +6,11 @@ import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { tmuxDescribe } from "../support/in-tmux.ts";
 import { openRepl } from "../support/repl.ts";
+import { tempFolder } from "../support/temp.ts";
 
 const run = promisify(execFile);
+const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 type Repl = Awaited<ReturnType<typeof openRepl>>;
 
 const sttyOf = async ({ socket, pane }: Repl) =>
@@ -173,6 +176,100 @@ tmuxDescribe("the full screen in a terminal", () => {
     await repl.sees(/Seen\.[\s\S]*Seen\./);
     const last = repl.model.requests[1]?.steps.at(-1);
     expect(last).toMatchObject({ type: "words", text: expect.not.stringContaining("from-42") });
+  });
+
+  test("Ctrl+V and a pasted path attach images; a message with one that is sent meanwhile waits until the agent is done", async () => {
+    await using programs = await tempFolder();
+    for (const name of ["wl-paste", "xclip"])
+      await writeFile(join(programs.path, name), `#!/bin/sh\necho ${PIXEL} | base64 -d\n`, { mode: 0o755 });
+    await using repl = await openRepl(
+      ({ rounds }) => (rounds === 1 ? { calls: [{ name: "Bash", input: { command: "sleep 3" } }] } : { text: `Seen ${rounds}.` }),
+      {
+        screen: "full",
+        args: ["--permission-mode", "bypassPermissions"],
+        env: { PATH: `${programs.path}:${process.env.PATH}` },
+        prepare: async ({ home }) => {
+          await writeFile(join(home, "dot.png"), Buffer.from(PIXEL, "base64"));
+          await writeFile(join(home, "a dot.png"), Buffer.from(PIXEL, "base64"));
+        },
+      },
+    );
+    const imagesOf = (index: number) =>
+      [...(repl.model.proxy.captures.at(index)?.body ?? "").matchAll(/"media_type":"image\/png","data":"([^"]+)"/g)].map(
+        ([, data]) => data,
+      );
+    await repl.socket.tmux("set-buffer", `${join(repl.home.home, "a\\ dot.png")} '${join(repl.home.home, "dot.png")}'`);
+    await repl.socket.tmux("paste-buffer", "-p", "-t", repl.pane);
+    await repl.sees("[Image #1] [Image #2]");
+    await repl.type("what are these?");
+    await repl.sees("Seen 0.");
+    expect(imagesOf(0)).toEqual([PIXEL, PIXEL]);
+    await repl.type("work");
+    await repl.sees("runs Bash");
+    await repl.key("C-v");
+    await repl.sees("[Image #3]");
+    await repl.type("and this?");
+    await repl.sees("It has an image, so it is sent when the agent is done.");
+    await eventually(() => imagesOf(-1).length === 3);
+    // Not with the round that was under way.
+    expect(repl.model.proxy.captures.filter(({ body }) => body.includes("and this?")).length).toBe(1);
+  });
+
+  test("/theme changes the colours at once and for the next start, and leaves the rest of the settings as it was", async () => {
+    await using repl = await openRepl(() => ({ text: "Use `tabs`." }), {
+      screen: "full",
+      prepare: async ({ home }) => {
+        await mkdir(join(home, ".roocode"), { recursive: true });
+        await writeFile(join(home, ".roocode", "config.yaml"), "# mine\nnotify: off # quiet\n");
+      },
+    });
+    const colours = () => repl.socket.tmux("capture-pane", "-p", "-e", "-t", repl.pane);
+    await repl.type("Tabs?");
+    await repl.sees("Use tabs.");
+    expect(await colours()).toMatch(/\x1b\[36m.*tabs/);
+    await repl.type("/theme");
+    await repl.sees(/❯ auto +the terminal's own colours, now/);
+    await repl.socket.tmux("send-keys", "-t", repl.pane, "-l", "dalt");
+    await repl.sees(/❯ daltonized/);
+    await repl.key("Enter");
+    await repl.sees("Theme daltonized, kept in");
+    expect(await colours()).toMatch(/\x1b\[38;5;37m.*tabs/);
+    const config = join(repl.home.home, ".roocode", "config.yaml");
+    expect(await readFile(config, "utf8")).toBe("# mine\nnotify: off # quiet\ntheme: daltonized\n");
+    await repl.type("/theme pink");
+    await repl.sees('There is no theme "pink". Themes: auto, dark, light, daltonized, high-contrast, none.');
+  });
+
+  test("--resume without an id lets the person choose, shows where the conversation was, and goes on with it", async () => {
+    await using repl = await openRepl(({ rounds }) => ({ text: `Answer **${rounds}**.` }), { screen: "full", shell: true });
+    const start = async (flags: string) => {
+      await repl.type(`clear; ROOCODE_SCREEN=full ${process.execPath} ${BIN} ${flags}`);
+    };
+    await repl.type("mend the login");
+    await repl.sees("Answer 0.");
+    await repl.type("/clear");
+    await repl.sees("0 % of the window");
+    await repl.type("write the docs");
+    await repl.sees("Answer 0.");
+    await repl.type("/exit");
+    await repl.sees("Go on later with");
+    await start("--resume");
+    await repl.sees(/Which conversation shall go on\?\s+❯ just now +1 turn +write the docs\s.*\s+just now +1 turn +mend the login/);
+    await repl.key("Escape");
+    await repl.sees("No conversation was chosen.");
+    await start("--resume");
+    await repl.sees("Which conversation");
+    await repl.key("Down", "Enter");
+    await repl.sees(/^› mend the login\s+Answer 0\./m);
+    await repl.type("and the logout");
+    await repl.sees("Answer 1.");
+    expect(repl.model.proxy.captures.at(-1)?.body).toContain("mend the login");
+    await repl.type("/resume");
+    await repl.sees(/❯ just now +1 turn +write the docs/);
+    await repl.key("Enter");
+    await repl.sees(/^› write the docs\s+Answer 0\.[\s\S]*of the window/m);
+    await repl.type("/exit");
+    await repl.sees(/Go on later with[\s\S]*Go on later with/);
   });
 
   test("the first words of the command line stand there, and no key leads to the mode that asks for nothing", async () => {

@@ -33,6 +33,15 @@ test("commands of the program answer in a print run without a model, in every fo
       .map((line) => JSON.parse(line).type),
   ).toEqual(["start", "loop_complete"]);
   expect(await home.roocode(["-p", "/context"], { env })).toMatchObject({ code: 0, stdout: expect.stringContaining("Context: about") });
+  const status = await home.roocode(["-p", "/status", "--max-cost", "2"], { env });
+  expect(status.stdout).toMatch(
+    /^Session +[0-9a-f-]{36}, 0 turns\nModel +claude-\S+\nMode +default\nFolder +\S+, branch main\nWindow +about \d+ of \d+ tokens\nCost +0 tokens in, 0 out, \$0\.00, of \$2\.00 at most\nServers +none\n/m,
+  );
+  const config = await home.roocode(["-p", "/config"], { env });
+  expect(config.stdout).toContain('theme: "auto"  (default)');
+  expect(config.stdout).toContain(`user: ${join(home.data, "config.yaml")}  (not there)`);
+  expect(config.stdout).not.toContain("test-key");
+  expect((await home.roocode(["-p", "/config sandbox.mode"], { env })).stdout).toBe('  sandbox.mode: "auto"  (default)\n');
   expect(model.proxy.captures).toEqual([]);
 });
 

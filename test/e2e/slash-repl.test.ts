@@ -61,8 +61,9 @@ tmuxDescribe("slash commands in a real pane", { timeout: LONG }, () => {
     expect(repl.model.proxy.captures[1]?.body).not.toContain("first words");
     await repl.prompt();
     await repl.type("/resume");
-    await repl.sees(new RegExp(`${id}.*first words`));
-    await repl.type(`/resume ${id.slice(0, 8)}`);
+    await repl.sees(new RegExp(` 1\\. just now +1 turn +first words  ${id.slice(0, 8)}`));
+    await repl.type("1");
+    await repl.sees(/> first words\s+Answer 0\./);
     await repl.sees(new RegExp(`session ${id}`));
     await repl.prompt();
     await repl.type("third words");
@@ -70,6 +71,12 @@ tmuxDescribe("slash commands in a real pane", { timeout: LONG }, () => {
     const body = repl.model.proxy.captures[2]?.body ?? "";
     expect(body).toContain("first words");
     expect(body).not.toContain("second words");
+    await repl.prompt();
+    await repl.type("/resume third");
+    await repl.sees('There is no session "third" of this project.');
+    await repl.prompt();
+    await repl.type("/resume SECOND");
+    await repl.sees("> second words");
     await repl.prompt();
     await repl.type("/exit");
     await repl.sees("ended with 0");

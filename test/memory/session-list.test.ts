@@ -37,6 +37,21 @@ test("the list has id, name, first words, model, times and size of each session,
   ]);
 });
 
+test("the list counts the messages of the person, but for those that were gone back over", async () => {
+  await using folder = await tempFolder();
+  const turn = (text: string, number: number): SessionEntry => ({ ...user(text), turn: number }) as SessionEntry;
+  await written(folder.path, "one", turn("a", 1), answer('"turn":9'), turn("b", 2), answer("c"));
+  await written(folder.path, "two", turn("a", 1), answer("b"), turn("b", 2), { type: "rewind", at, history: [], turn: 2 });
+  expect(
+    listSessions(folder.path)
+      .map(({ id, turns }) => [id, turns])
+      .sort(),
+  ).toEqual([
+    ["one", 2],
+    ["two", 1],
+  ]);
+});
+
 test("a session is running as long as the process lives that has it open", async () => {
   await using folder = await tempFolder();
   const path = await written(folder.path, "one", user("go"));

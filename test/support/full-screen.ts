@@ -1,6 +1,6 @@
 import type { InputListener, Key } from "../../src/interaction/screen.ts";
 import { SteeringQueue } from "../../src/interaction/steering-queue.ts";
-import { TuiScreen } from "../../src/interaction/tui/app.ts";
+import { type TuiOptions, TuiScreen } from "../../src/interaction/tui/app.ts";
 import { makeTheme } from "../../src/interaction/tui/theme.ts";
 import type { AgentEvent } from "../../src/protocol/agent.ts";
 import { NO_USAGE } from "../../src/protocol/model.ts";
@@ -8,8 +8,16 @@ import { Emulator } from "./emulator.ts";
 
 export const END: AgentEvent = { type: "loop_complete", reason: "end_turn", text: "", turns: 1, usage: NO_USAGE };
 
+const NOTHING: NonNullable<TuiOptions["clipboard"]> = async () => ({ problem: "There is no image in the clipboard." });
+
 /** The full screen on a terminal in memory; `keys` and `lines` are what a session would hear. */
-export function fullScreen({ columns = 80, rows = 24, isBusy = false } = {}) {
+export function fullScreen({
+  columns = 80,
+  rows = 24,
+  isBusy = false,
+  theme = makeTheme({ hasColours: false }),
+  clipboard = NOTHING,
+} = {}) {
   const terminal = new Emulator(columns, rows);
   const queue = new SteeringQueue();
   const keys: Key[] = [];
@@ -17,11 +25,12 @@ export function fullScreen({ columns = 80, rows = 24, isBusy = false } = {}) {
   const notified: string[] = [];
   const screen = new TuiScreen({
     terminal,
-    theme: makeTheme(false),
+    theme,
     queue,
     status: () => ["default", "a-model"],
     notify: (text) => void notified.push(text),
     onEvent: () => undefined,
+    clipboard,
   });
   const listener: InputListener = {
     key: (key) => void keys.push(key),

@@ -49,7 +49,9 @@ export async function openRepl(
   const settings = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
   const size = ["-x", "120", "-y", "60", "-c", home.repo];
   // A shell holds the pane, so that what stands there at the end can be read.
-  const start = `${process.execPath} ${BIN} ${args.join(" ")}`;
+  // tmux gives the pane its own PATH, whatever -e says.
+  const path = extra.PATH === undefined ? "" : `PATH="${extra.PATH}" `;
+  const start = `${path}${process.execPath} ${BIN} ${args.join(" ")}`;
   const command = shell ? "exec bash --norc -i" : `${start}; echo "ended with $?"; exec sleep 1000`;
   const pane = await socket.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", ...size, ...settings, command);
   if (shell) await socket.tmux("send-keys", "-t", pane, start, "Enter");

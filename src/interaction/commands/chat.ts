@@ -1,3 +1,4 @@
+import { UserError } from "../../protocol/errors.ts";
 import { costText } from "../../runtime/cost-text.ts";
 import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
@@ -28,14 +29,30 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   await requireInput(args.prompt);
   const surroundings = await offerLocal(await offerTrust(await readSurroundings(process.cwd(), process.env, args)));
   const queue = new SteeringQueue();
+  const choices = args.resume === "" ? await choicesIn(surroundings) : undefined;
   const shown = await openScreen(surroundings, queue);
-  let next: Conversation | undefined = { surroundings, resume: args.resume, prompt: args.prompt, isFirst: true };
   try {
+    const chosen = choices ? await shown.screen.pick(choices.title, choices.items) : args.resume;
+    if (choices && chosen === undefined) {
+      shown.screen.close();
+      shown.screen.dim("No conversation was chosen.");
+      return 0;
+    }
+    let next: Conversation | undefined = { surroundings, resume: chosen, prompt: args.prompt, isFirst: true };
     while (next) next = await converse(next, args, shown, queue);
   } finally {
     shown.screen.close();
   }
   return 0;
+}
+
+/** `--resume` without an id. */
+async function choicesIn({ data, projectRoot }: Surroundings) {
+  if (!process.stdin.isTTY) throw new UserError("--resume needs an id where there is no terminal to choose in: roocode sessions list");
+  const { CHOOSE_SESSION, sessionItems } = await import("../choose-session.ts");
+  const items = sessionItems(data.sessions(projectRoot));
+  if (items.length === 0) throw new UserError("There is no earlier session of this project to continue. Start one with: roocode");
+  return { title: CHOOSE_SESSION, items };
 }
 
 type Conversation = { surroundings: Surroundings; resume: string | undefined; prompt?: string | undefined; isFirst?: boolean };
@@ -74,6 +91,10 @@ async function converse(
     onRemembered: (text) => screen.dim(text),
   });
   attach(session);
+  if (resume !== undefined && session.agent.history.length > 0) {
+    const { earlierMessages } = await import("../earlier-messages.ts");
+    screen.earlier(earlierMessages(session.agent.history));
+  }
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
   if (isFirst && process.stdin.isTTY && process.stdout.isTTY) {

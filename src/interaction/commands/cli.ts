@@ -72,7 +72,7 @@ export async function runCommandLine(argv: readonly string[], version: string, s
           })
           .option("max-turns", { type: "number", default: 50, describe: "Model calls in a run", coerce: wholeTurns })
           .option("continue", { alias: "c", type: "boolean", describe: "Go on with the latest session of this project" })
-          .option("resume", { type: "string", describe: "Go on with the session of this id, or of its beginning" })
+          .option("resume", { type: "string", describe: "Go on with the session of this id, or of its beginning; without one, choose" })
           .option("fork-session", { type: "boolean", describe: "With --resume or -c: go on with a copy of the session" })
           .option("mcp-config", MCP_CONFIG)
           .option("coordinator", { type: "boolean", describe: "Coordinator Mode: no tools for code, sub-agents do the work" })

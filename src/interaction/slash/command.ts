@@ -1,5 +1,7 @@
 import type { AgentEvent } from "../../protocol/agent.ts";
 import type { OpenedSession } from "../../runtime/open-session.ts";
+import type { PickItem } from "../pick.ts";
+import type { ScreenTheme } from "../screen.ts";
 import type { SteeringQueue } from "../steering-queue.ts";
 
 export type SlashContext = {
@@ -9,6 +11,10 @@ export type SlashContext = {
   show(event: AgentEvent): void;
   /** Asks the person; undefined when there is no answer, or nobody to ask. */
   ask(question: string): Promise<string | undefined>;
+  /** One of a list; undefined when none is taken. Where nobody can choose, the list is printed. */
+  pick<Value>(title: string, items: readonly PickItem<Value>[]): Promise<Value | undefined>;
+  /** Undefined where there are no colours to choose. */
+  theme: ScreenTheme | undefined;
   signal: AbortSignal;
 };
 

@@ -5,6 +5,7 @@ import { NO_USAGE } from "../../protocol/model.ts";
 import type { OpenedSession } from "../../runtime/open-session.ts";
 import type { Skills } from "../../runtime/skills.ts";
 import { compactedText } from "../compacted-text.ts";
+import { numbered } from "../pick.ts";
 import { SteeringQueue } from "../steering-queue.ts";
 import type { SlashCommand } from "./command.ts";
 import { resolveSlash } from "./resolve.ts";
@@ -39,9 +40,14 @@ async function* commandRun(
     session,
     queue: new SteeringQueue(),
     signal,
+    theme: undefined,
     print: (text) => said.push(text),
     show: (event) => events.push(event),
     ask: async () => undefined,
+    pick: async (title, items) => {
+      said.push(title, numbered(items));
+      return undefined;
+    },
   });
   if (typeof end === "object")
     throw new UserError(

@@ -2,6 +2,7 @@ import { agentsCommand } from "./agents.ts";
 import { clearCommand } from "./clear.ts";
 import type { SlashCommand } from "./command.ts";
 import { compactCommand } from "./compact.ts";
+import { configCommand } from "./config.ts";
 import { contextCommand } from "./context.ts";
 import { costCommand } from "./cost.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -22,13 +23,16 @@ import { renameCommand } from "./rename.ts";
 import { resumeCommand } from "./resume.ts";
 import { rewindCommand } from "./rewind.ts";
 import { skillsCommand } from "./skills.ts";
+import { statusCommand } from "./status.ts";
 import { teamCommand } from "./team.ts";
+import { themeCommand } from "./theme.ts";
 
 /** RooCode's own. What else can be typed are files: see `prompts.ts`. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   agentsCommand,
   clearCommand,
   compactCommand,
+  configCommand,
   contextCommand,
   costCommand,
   doctorCommand,
@@ -49,5 +53,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   resumeCommand,
   rewindCommand,
   skillsCommand,
+  statusCommand,
   teamCommand,
+  themeCommand,
 ];

@@ -1,13 +1,18 @@
 import { type AutocompleteProvider, type Component, Container, isKeyRelease, matchesKey, type Terminal } from "@earendil-works/pi-tui";
 import type { AgentEvent } from "../../protocol/agent.ts";
+import type { ImageBlock } from "../../protocol/message.ts";
 import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../../protocol/permission.ts";
 import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
-import type { InputListener, Key, Screen } from "../screen.ts";
+import type { Earlier } from "../earlier-messages.ts";
+import { PastedImages } from "../pasted-images.ts";
+import type { PickItem } from "../pick.ts";
+import type { InputListener, Key, Screen, ScreenTheme } from "../screen.ts";
 import type { SteeringQueue } from "../steering-queue.ts";
 import { visible } from "../visible.ts";
 import { Activity } from "./activity.ts";
 import { Dialog } from "./dialog.ts";
 import { permissionDialog } from "./permission-dialog.ts";
+import { Picker } from "./picker.ts";
 import { planDialog } from "./plan-dialog.ts";
 import { PromptEditor } from "./prompt-editor.ts";
 import { QueueView } from "./queue-view.ts";
@@ -27,6 +32,8 @@ export type TuiOptions = {
   onEvent?: ((event: AgentEvent) => void) | undefined;
   /** Calls the person, who may look elsewhere. */
   notify?: ((text: string) => void) | undefined;
+  /** Ctrl+V: where images come from. */
+  clipboard?: (() => Promise<{ bytes: Buffer } | { problem: string }>) | undefined;
   /** Ctrl+G. */
   onJump?: (() => void) | undefined;
   /** Above the input; its keys come before the input's. */
@@ -39,6 +46,15 @@ const LONG_MS = 20_000;
 /** Keys that were hit so shortly before a question stood there are no answer to it. */
 const QUIET_MS = 400;
 
+type OpenDialog = {
+  take(data: string): boolean;
+  words?: ((text: string) => void) | undefined;
+  /** A list that the person opened: Ctrl+C leaves it too. */
+  isList?: boolean;
+  /** What the person is called for. */
+  calls?: string;
+};
+
 /** The full screen of a session: events in, lines and keys out. Owns no agent state. */
 export class TuiScreen implements Screen {
   readonly #tui: ScreenTui;
@@ -48,10 +64,11 @@ export class TuiScreen implements Screen {
   readonly #activity: Activity;
   readonly #question = new Container();
   readonly #editor: PromptEditor;
+  readonly #images: PastedImages;
   #listener: InputListener | undefined;
   /** Questions stand one after another. */
   #queue: Promise<unknown> = Promise.resolve();
-  #dialog: { take(data: string): boolean; words: ((text: string) => void) | undefined } | undefined;
+  #dialog: OpenDialog | undefined;
   #openPrompt: ((line: string | undefined) => void) | undefined;
   #typed: string[] = [];
   #lastKey = 0;
@@ -61,9 +78,22 @@ export class TuiScreen implements Screen {
     this.#options = options;
     this.#theme = options.theme;
     this.#tui = new ScreenTui(options.terminal);
+    const { theme } = options;
+    this.theme = {
+      get name() {
+        return theme.name;
+      },
+      use: (name) => {
+        theme.use(name);
+        this.#tui.invalidate();
+        this.#tui.requestRender(true);
+      },
+    };
     this.#transcript = new Transcript(this.#theme);
     this.#activity = new Activity(this.#theme, () => this.#tui.requestRender(), options.panel ? "Ctrl+C stops the team" : undefined);
     this.#editor = new PromptEditor(this.#tui, this.#theme, options.completion);
+    this.#images = new PastedImages((text) => this.dim(text));
+    if (options.clipboard) this.#editor.onPasted = (text) => this.#images.marksFor(text);
     this.#editor.onLine = (text) => this.#onLine(text);
     const parts = [
       this.#transcript,
@@ -83,6 +113,8 @@ export class TuiScreen implements Screen {
     this.#editor.recall(texts);
     this.#editor.onRemember = onNew;
   }
+
+  readonly theme: ScreenTheme;
 
   redraw(): void {
     this.#tui.requestRender();
@@ -107,6 +139,11 @@ export class TuiScreen implements Screen {
 
   echo(text: string): void {
     this.#transcript.user(text);
+    this.#tui.requestRender();
+  }
+
+  earlier(messages: Earlier): void {
+    this.#transcript.earlier(messages);
     this.#tui.requestRender();
   }
 
@@ -158,6 +195,10 @@ export class TuiScreen implements Screen {
     });
   }
 
+  imagesIn(text: string): ImageBlock[] {
+    return this.#images.in(text);
+  }
+
   answer(text: string): void {
     if (!this.#editor.isEmpty || !this.#openPrompt) return;
     this.#transcript.user(text);
@@ -172,6 +213,20 @@ export class TuiScreen implements Screen {
       this.#rows,
     );
     return this.#show(dialog, (words) => words, signal);
+  }
+
+  pick<Value>(title: string, items: readonly PickItem<Value>[], signal?: AbortSignal): Promise<Value | undefined> {
+    const picker = new Picker({ title, items, typed: () => this.#editor.getText(), theme: this.#theme, rows: this.#rows });
+    const open = (answer: (value: Value | undefined) => void): OpenDialog => {
+      picker.onPick = answer;
+      const take = (data: string) => {
+        if (!matchesKey(data, "escape") && !matchesKey(data, "ctrl+c")) return picker.take(data);
+        answer(undefined);
+        return true;
+      };
+      return { take, isList: true };
+    };
+    return this.#stand(picker, open, signal);
   }
 
   choose(question: string, options: readonly string[], signal?: AbortSignal): Promise<string | undefined> {
@@ -209,26 +264,35 @@ export class TuiScreen implements Screen {
     signal: AbortSignal = new AbortController().signal,
     onEscape?: Value,
   ): Promise<Value | undefined> {
+    const open = (answer: (value: Value | undefined) => void): OpenDialog => {
+      dialog.onChoice = answer;
+      const take = (data: string) => {
+        if (!matchesKey(data, "escape")) return dialog.take(data, this.#editor.isEmpty);
+        this.#listener?.key("escape");
+        if (!signal.aborted && onEscape !== undefined) answer(onEscape);
+        return true;
+      };
+      return { take, words: fromWords && ((words) => answer(fromWords(words))), calls: dialog.title };
+    };
+    return this.#stand(dialog, open, signal);
+  }
+
+  #stand<Value>(
+    component: Component,
+    open: (answer: (value: Value | undefined) => void) => OpenDialog,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Value | undefined> {
     const shown = this.#queue.then(async () => {
-      await this.#untilQuiet(signal);
+      if (!(component instanceof Picker)) await this.#untilQuiet(signal);
       if (signal.aborted || this.#isClosed) return undefined;
       const draft = this.#editor.getText();
       this.#editor.setText("");
       try {
         return await new Promise<Value | undefined>((resolve) => {
-          dialog.onChoice = resolve;
           signal.addEventListener("abort", () => resolve(undefined), { once: true });
-          this.#dialog = {
-            take: (data) => {
-              if (!matchesKey(data, "escape")) return dialog.take(data, this.#editor.isEmpty);
-              this.#listener?.key("escape");
-              if (!signal.aborted && onEscape !== undefined) resolve(onEscape);
-              return true;
-            },
-            words: fromWords && ((words) => resolve(fromWords(words))),
-          };
-          this.#question.addChild(dialog);
-          this.#options.notify?.(dialog.title);
+          this.#dialog = open(resolve);
+          this.#question.addChild(component);
+          if (this.#dialog.calls !== undefined) this.#options.notify?.(this.#dialog.calls);
           this.#tui.requestRender();
         });
       } finally {
@@ -274,7 +338,7 @@ export class TuiScreen implements Screen {
     if (isKeyRelease(data)) return false;
     this.#lastKey = performance.now();
     this.#activity.clearHint();
-    if (matchesKey(data, "ctrl+c")) {
+    if (matchesKey(data, "ctrl+c") && !this.#dialog?.isList) {
       this.#onInterrupt();
       return true;
     }
@@ -292,6 +356,10 @@ export class TuiScreen implements Screen {
     }
     if (matchesKey(data, "ctrl+g") && this.#options.onJump) {
       this.#options.onJump();
+      return true;
+    }
+    if (matchesKey(data, "ctrl+v") && this.#options.clipboard) {
+      void this.#pasteImage(this.#options.clipboard);
       return true;
     }
     if (matchesKey(data, "ctrl+l")) {
@@ -313,6 +381,14 @@ export class TuiScreen implements Screen {
     this.#listener?.key(key);
     this.#tui.requestRender();
     return true;
+  }
+
+  async #pasteImage(clipboard: NonNullable<TuiOptions["clipboard"]>): Promise<void> {
+    const found = await clipboard();
+    if ("problem" in found) this.dim(found.problem);
+    const mark = "bytes" in found ? this.#images.add(found.bytes, "What the clipboard has") : undefined;
+    if (mark !== undefined) this.#editor.insertTextAtCursor(`${mark} `);
+    this.#tui.requestRender();
   }
 
   #actsAtOnce(data: string): Key | undefined {

@@ -35,6 +35,7 @@ export class MarkdownStream implements Component {
   }
 
   invalidate(): void {
+    for (const part of [...this.#done, ...(this.#live ? [this.#live] : [])]) part.invalidate();
     this.#width = -1;
   }
 

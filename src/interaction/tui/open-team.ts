@@ -21,7 +21,7 @@ type TeamTui = { terminal: Terminal; surroundings: Surroundings; team: NewTeam; 
 /** The lead's screen: its talk, the members in a panel, and an input whose words go to the lead or to the chosen member. */
 export function openTeamTui({ terminal, surroundings, team, notify, stop }: TeamTui): OpenedTeamScreen {
   const { folder } = team;
-  const theme = makeTheme(terminal.isScreen);
+  const theme = makeTheme({ hasColours: terminal.isScreen, name: surroundings.settings.theme, env: surroundings.env });
   const own = new ProcessTerminal(terminal);
   const panel = new TeamPanel({
     theme,

@@ -8,16 +8,25 @@ import { PromptHistory } from "./prompt-history.ts";
 import { SessionStatus } from "./session-status.ts";
 import { makeTheme } from "./theme.ts";
 
+type TuiParts = {
+  env: NodeJS.ProcessEnv;
+  terminal: Terminal;
+  queue: SteeringQueue;
+  notify: (text: string) => void;
+  theme: Parameters<typeof makeTheme>[0];
+};
+
 /** The full screen on this terminal. */
-export function openTui(terminal: Terminal, queue: SteeringQueue, notify: (text: string) => void): SessionScreen {
+export function openTui({ terminal, queue, notify, theme, env }: TuiParts): SessionScreen {
   const status = new SessionStatus(() => screen.redraw());
   const completion = new PromptCompletion();
   const screen: TuiScreen = new TuiScreen({
     terminal: new ProcessTerminal(terminal),
-    theme: makeTheme(terminal.isScreen),
+    theme: makeTheme(theme),
     queue,
     notify,
     completion,
+    clipboard: async () => (await import("../../platform/clipboard-image.ts")).clipboardImage(env),
     status: () => status.parts(),
     onEvent: (event) => status.observe(event),
   });

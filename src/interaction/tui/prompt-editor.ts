@@ -12,6 +12,8 @@ const PASTE = /^\x1b\[200~([\s\S]*)\x1b\[201~$/;
 export class PromptEditor extends Editor {
   readonly #theme: Theme;
   onLine: (text: string) => void = () => undefined;
+  /** What stands in the input for a pasted text; undefined for itself. */
+  onPasted: (text: string) => string | undefined = () => undefined;
   onRemember: (text: string) => void = () => undefined;
 
   constructor(tui: TUI, theme: Theme, completion?: AutocompleteProvider) {
@@ -54,7 +56,9 @@ export class PromptEditor extends Editor {
 
   override handleInput(data: string): void {
     const pasted = PASTE.exec(data)?.[1];
-    super.handleInput(pasted === undefined ? data : `\x1b[200~${pasted.replaceAll("\t", TAB)}\x1b[201~`);
+    const mark = pasted === undefined ? undefined : this.onPasted(pasted);
+    if (mark !== undefined) this.insertTextAtCursor(`${mark} `);
+    else super.handleInput(pasted === undefined ? data : `\x1b[200~${pasted.replaceAll("\t", TAB)}\x1b[201~`);
   }
 
   override render(width: number): string[] {

@@ -3,6 +3,7 @@ import type { AgentEvent } from "../../protocol/agent.ts";
 import { resultText } from "../../protocol/tool.ts";
 import { retryText } from "../../team/agent-presence.ts";
 import { compactedText } from "../compacted-text.ts";
+import type { Earlier } from "../earlier-messages.ts";
 import { endText } from "../print.ts";
 import { firstLine, shortInput, visible } from "../visible.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
@@ -47,6 +48,22 @@ export class Transcript extends Container {
     const block = new MarkdownStream(this.#theme);
     block.push(visible(text));
     this.#add(block);
+  }
+
+  earlier({ hidden, parts }: Earlier): void {
+    if (hidden > 0) this.dim(`… ${hidden} earlier messages`);
+    for (const part of parts) {
+      if (part.type === "user") this.user(part.text);
+      else if (part.type === "image") this.user("[image]");
+      else if (part.type === "assistant") this.markdown(part.text);
+      else if (part.type === "note") this.dim(part.text);
+      else if (part.type === "call") {
+        const block = new ToolBlock(part.call, this.#theme);
+        this.#add(block);
+        if (part.result) block.end(part.result);
+        else block.cut();
+      }
+    }
   }
 
   dim(text: string): void {

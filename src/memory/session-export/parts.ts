@@ -56,7 +56,8 @@ export function* parts(entries: Iterable<SessionEntry>): Generator<Part> {
   yield* closeRound();
 }
 
-function* historyParts(history: readonly Message[]): Generator<Part> {
+/** A history without a file: what a compaction replaced is not in it. */
+export function* historyParts(history: readonly Message[]): Generator<Part> {
   const results = new Map<string, ToolResultBlock>();
   for (const message of history) for (const block of message.content) if (block.type === "tool_result") results.set(block.toolUseId, block);
   for (const message of history) {

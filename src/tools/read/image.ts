@@ -7,16 +7,29 @@ const MAX_SIDE = 8_000;
 
 export async function readImage(file: FileHandle, shown: string, mediaType: string): Promise<ToolResult> {
   const { size } = await file.stat();
-  const mend = `Make a smaller copy first, for example with Bash: convert "${shown}" -resize 2000x2000 smaller.png`;
-  if (size > MAX_IMAGE_BYTES) return errorResult(`${shown} is an image of ${size} bytes; at most ${MAX_IMAGE_BYTES} can be shown. ${mend}`);
-  const bytes = await file.readFile();
+  if (size > MAX_IMAGE_BYTES) return tooLarge(size, shown);
+  return imageResult(await file.readFile(), mediaType, shown);
+}
+
+/** An image, or why a provider would refuse it. */
+export function imageResult(bytes: Buffer, mediaType: string, shown: string): ToolResult {
+  const size = bytes.length;
+  if (size > MAX_IMAGE_BYTES) return tooLarge(size, shown);
   const sides = imageSize(bytes, mediaType);
   // A provider refuses a broken image, and would again with every later request that has it.
   if (!sides)
     return errorResult(`${shown} begins like an image (${mediaType}) of ${size} bytes, but is broken or cut off; it is not shown.`);
   if (Math.max(...sides) > MAX_SIDE)
-    return errorResult(`${shown} is an image of ${sides.join("x")} pixels; at most ${MAX_SIDE} a side can be shown. ${mend}`);
+    return errorResult(`${shown} is an image of ${sides.join("x")} pixels; at most ${MAX_SIDE} a side can be shown. ${smaller(shown)}`);
   return { content: [{ type: "image", mediaType, data: bytes.toString("base64") }] };
+}
+
+function tooLarge(size: number, shown: string): ToolResult {
+  return errorResult(`${shown} is an image of ${size} bytes; at most ${MAX_IMAGE_BYTES} can be shown. ${smaller(shown)}`);
+}
+
+function smaller(shown: string): string {
+  return `Make a smaller copy first, for example with Bash: convert "${shown}" -resize 2000x2000 smaller.png`;
 }
 
 /** Width and height; undefined where the file does not hold what its first bytes promise. */

@@ -39,7 +39,7 @@ const STATUS: TeamStatus = {
 async function panelOf(status: TeamStatus, rows = 40) {
   let looks = 0;
   const panel = new TeamPanel({
-    theme: makeTheme(false),
+    theme: makeTheme({ hasColours: false }),
     look: async () => {
       looks += 1;
       return status;
