@@ -317,3 +317,11 @@ test("a wrong command line names the help that has what was looked for", async (
   expect((await home.roocode(["sessions", "list", "--moon"])).stderr).toContain("See: roocode sessions --help");
   expect((await home.roocode(["--moon"])).stderr).toContain("See: roocode --help");
 });
+
+test("a command's help shows its own options before those of every command, and roocode's has examples", async () => {
+  await using home = await testHome(FILES);
+  expect((await home.roocode(["sessions", "list", "--help"])).stdout).toMatch(
+    /Options:[\s\S]*--json[\s\S]*For every command:[\s\S]*--model/,
+  );
+  expect((await home.roocode(["--help"])).stdout).toMatch(/Examples:\n {2}roocode /);
+});

@@ -36,7 +36,7 @@ test("the package has what runs and what its texts lead to, and nothing else", a
   const { files, size } = await pack(home.path, "--dry-run");
   const paths = files.map(({ path }) => path);
   const outside = paths.filter(
-    (path) => !/^(?:dist\/[\w.-]+\.(?:js|cjs|json)|bin\/|agents\/|commands\/|skills\/|README|docs\/[\w.-]+\.md$)/.test(path),
+    (path) => !/^(?:dist\/[\w.-]+\.(?:js|cjs|json)|bin\/|agents\/|commands\/|skills\/|README|docs\/[\w.-]+\.(?:md|svg)$)/.test(path),
   );
   expect(outside.sort()).toEqual(["CHANGELOG.md", "LICENSE", "package.json"]);
   expect(paths).toEqual(expect.arrayContaining(["bin/roocode.js", "dist/main.js", "dist/package.json", "docs/mcp.md", "agents/worker.md"]));

@@ -77,7 +77,7 @@ async function ripgrep({ env }: Surroundings): Promise<Check> {
   const lines: string[] = [];
   const version = { args: ["--version"], cwd: "/", timeoutMs: PROGRAM_MS, onPart: (line: string) => void lines.push(line) };
   const run = file && (await runRipgrep({ file, ...version }).catch(() => undefined));
-  return run ? ok("ripgrep", `${lines[0]}.`) : warn("ripgrep", "There is no ripgrep that runs.", mend);
+  return run ? ok("ripgrep", `${lines[0]?.replace(/^ripgrep /, "")}.`) : warn("ripgrep", "There is no ripgrep that runs.", mend);
 }
 
 function terminal({ env }: Surroundings): Check {
