@@ -1,3 +1,4 @@
+import { speaksUtf8 } from "./interaction/locale.ts";
 import { requireFolder } from "./interaction/start-folder.ts";
 
 declare const ROOCODE_VERSION: string;
@@ -17,6 +18,7 @@ async function main(argv: string[]): Promise<number> {
     process.stdout.write(`${ROOCODE_VERSION}\n`);
     return 0;
   }
+  if (!speaksUtf8(process.env)) (await import("./interaction/ascii-output.ts")).writeAscii([process.stdout, process.stderr]);
   if (argv[0] === "worker" && argv[1] === "--boot" && argv[2] !== undefined) {
     const { bootWorker } = await import("./interaction/commands/worker.ts");
     return bootWorker(argv[2]);

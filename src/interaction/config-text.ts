@@ -3,7 +3,7 @@ import type { Prices } from "../protocol/model.ts";
 import type { ConfigReport, ModelInForce } from "../runtime/config-report.ts";
 
 /** What is in force and where it comes from, for a person. */
-export function configText({ files, settings, model, providers, rules, environment, problems }: ConfigReport): string {
+export function configText({ files, settings, model, providers, rules, environment, problems, notes }: ConfigReport): string {
   const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)]);
   const lines = [
     ...section("Model", "error" in model ? model.error.split("\n") : modelLines(model)),
@@ -32,6 +32,7 @@ export function configText({ files, settings, model, providers, rules, environme
       files.map(({ level, path, exists }) => `${level}: ${path}${exists ? "" : "  (not there)"}`),
     ),
     ...section("Problems", problems),
+    ...section("Notes", notes),
   ];
   return lines.join("\n").trim();
 }

@@ -2,6 +2,7 @@ import { UserError } from "../protocol/errors.ts";
 import type { Settings } from "../runtime/settings-schema.ts";
 import type { Surroundings } from "../runtime/surroundings.ts";
 import type { NewTeam } from "../runtime/team-create.ts";
+import { speaksUtf8 } from "./locale.ts";
 import { PlainScreen } from "./plain.ts";
 import type { OpenedTeamScreen, SessionScreen } from "./screen.ts";
 import type { SteeringQueue } from "./steering-queue.ts";
@@ -11,7 +12,7 @@ const WISHES = ["auto", "full", "plain"] as const;
 type Wish = (typeof WISHES)[number];
 
 /**
- * The full screen on a terminal that has cursor movement; else lines. `ROOCODE_SCREEN` before `screen` of the settings; a screen reader
+ * The full screen on a terminal that has cursor movement and UTF-8; else lines. `ROOCODE_SCREEN` before `screen` of the settings; a screen reader
  * and a recording are better served with `plain`.
  */
 export async function openScreen({ env, settings }: Pick<Surroundings, "env" | "settings">, queue: SteeringQueue): Promise<SessionScreen> {
@@ -44,7 +45,7 @@ function ownTerminal(env: NodeJS.ProcessEnv): Terminal {
 function isFull(env: NodeJS.ProcessEnv, setting: Wish | undefined): boolean {
   const wish = readWish(env.ROOCODE_SCREEN) ?? setting ?? "auto";
   const canDraw = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  return canDraw && (wish === "full" || (wish === "auto" && env.TERM !== "dumb"));
+  return canDraw && (wish === "full" || (wish === "auto" && env.TERM !== "dumb" && speaksUtf8(env)));
 }
 
 function readWish(text: string | undefined): Wish | undefined {

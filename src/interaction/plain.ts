@@ -17,6 +17,10 @@ const PLAN_MODES: readonly PermissionMode[] = ["default", "acceptEdits", "bypass
 const PLAN_QUESTION =
   "Carry it out?\n  1. Yes, ask for each change\n  2. Yes, edits need no asking (acceptEdits)\n  3. Yes, nothing needs asking (bypassPermissions)\n  4. No, plan on; or say what to change";
 
+/** Each is told as a step of the team, too. */
+const TASK_CALLS = ["TaskCreate", "TaskUpdate"];
+/** How far back a task's step may stand before the result that says the same. */
+const MANY_LINES = 30;
 /** Of what a tool shows. */
 const MAX_LINES = 40;
 
@@ -28,6 +32,8 @@ export class PlainScreen implements Screen {
   #openLine = "";
   #shown = 0;
   #lastLine = "";
+  /** Of calls that ran together the results come after all of them. */
+  readonly #recent: string[] = [];
   readonly theme = undefined;
 
   constructor(terminal: Terminal) {
@@ -38,12 +44,18 @@ export class PlainScreen implements Screen {
   line(text: string): void {
     this.#endLine();
     this.#questions.print(`${visible(text)}\n`);
-    this.#lastLine = text;
+    this.#remember(text);
   }
 
   dim(text: string): void {
     this.line(this.#terminal.isScreen ? `\x1b[2m${text}\x1b[22m` : text);
+    this.#remember(text);
+  }
+
+  #remember(text: string): void {
     this.#lastLine = text;
+    this.#recent.push(text);
+    if (this.#recent.length > MANY_LINES) this.#recent.shift();
   }
 
   /** Such words stand on the screen already: as they were typed, or in the command line. */
@@ -103,7 +115,7 @@ export class PlainScreen implements Screen {
         this.dim(`${prefix}● ${event.call.name}${shortInput(event.call.input)}`);
         break;
       case "tool_result":
-        this.#result(event.result, who === "", prefix);
+        this.#result(event.result, { isAlone: who === "", prefix, isTask: TASK_CALLS.includes(event.call.name) });
         break;
       case "retry":
         this.dim(`${prefix}${retryText(event)}`);
@@ -129,12 +141,13 @@ export class PlainScreen implements Screen {
     }
   }
 
-  #result(result: ToolResult, isAlone: boolean, prefix: string): void {
+  #result(result: ToolResult, { isAlone, prefix, isTask }: { isAlone: boolean; prefix: string; isTask: boolean }): void {
     const { display } = result;
+    const said = isTask ? this.#recent : [this.#lastLine];
     if (result.isError) this.dim(`${prefix}  ✗ ${firstLine(resultText(result))}`);
     else if (display?.type === "diff" && isAlone) this.dim(indent(display.patch, "    "));
     // A team's step has said it already.
-    else if (display?.type === "text" && display.text === this.#lastLine) return;
+    else if (display?.type === "text" && said.includes(display.text)) return;
     else if (display?.type === "text" && isAlone) this.dim(indent(display.text, "  "));
     else this.dim(`${prefix}  ${firstLine(display?.type === "text" ? display.text : resultText(result))}`);
   }

@@ -106,7 +106,9 @@ export class SessionFile implements Session {
   close(): void {
     this.#flush();
     const { unsaved } = this;
-    if (unsaved > 0) this.#onProblem(`The session was not saved whole: its last ${unsaved} entries are missing in ${this.path}.`);
+    // Where the file was never made, it was said that nothing is kept.
+    if (unsaved > 0 && this.#fd !== undefined)
+      this.#onProblem(`The session was not saved whole: its last ${unsaved} entries are missing in ${this.path}.`);
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
   }

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import type { ProcessIdentity } from "../protocol/team.ts";
 import { ownEnvironment } from "./own-programs.ts";
 
@@ -24,6 +25,16 @@ export function selfIdentity(): ProcessIdentity {
 /** A reused pid has another start time, so it does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return processStart(identity.pid) === identity.startedAt;
+}
+
+/** Where a process number means the same process: one machine, and of its containers one. */
+export function processPlace(): string {
+  try {
+    return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    // No Linux.
+    return hostname();
+  }
 }
 
 /** Stopped by a signal (SIGSTOP) or a debugger: it lives, but answers nothing. */

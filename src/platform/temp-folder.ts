@@ -1,8 +1,8 @@
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isRecord } from "../protocol/record.ts";
-import { isAlive, selfIdentity } from "./process.ts";
+import { isAlive, processPlace, selfIdentity } from "./process.ts";
 
 const PREFIX = "roocode-";
 const OWNER = ".owner";
@@ -20,7 +20,7 @@ export function makeTempFolder(kind: string): string {
     sweepTempFolders(parent);
   }
   const folder = mkdtempSync(join(parent, `${PREFIX}${kind}-`));
-  writeFileSync(join(folder, OWNER), JSON.stringify({ ...selfIdentity(), place: place() }), { mode: 0o600 });
+  writeFileSync(join(folder, OWNER), JSON.stringify({ ...selfIdentity(), place: processPlace() }), { mode: 0o600 });
   return folder;
 }
 
@@ -54,18 +54,8 @@ function isLeft(folder: string): boolean {
     if (!state.isDirectory() || state.uid !== process.getuid?.()) return false;
     const owner: unknown = JSON.parse(readFileSync(join(folder, OWNER), "utf8"));
     if (!isRecord(owner) || typeof owner.pid !== "number" || typeof owner.startedAt !== "string") return false;
-    return owner.place === place() && !isAlive({ pid: owner.pid, startedAt: owner.startedAt });
+    return owner.place === processPlace() && !isAlive({ pid: owner.pid, startedAt: owner.startedAt });
   } catch {
     return false;
-  }
-}
-
-/** A process of another machine, or of a container, says nothing here by its number: they may share the folder. */
-function place(): string {
-  try {
-    return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    // No Linux.
-    return hostname();
   }
 }

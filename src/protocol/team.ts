@@ -10,8 +10,11 @@ export type BackendKind = (typeof BACKEND_KINDS)[number];
 export const PLAN_APPROVERS = ["lead", "me"] as const;
 /** `me`: the person at the lead's terminal. */
 export type PlanApprover = (typeof PLAN_APPROVERS)[number];
-/** pid and start time together name a process; `startedAt` is what `processStart(pid)` of platform/process.ts gives. */
-export type ProcessIdentity = { pid: number; startedAt: string };
+/**
+ * pid and start time together name a process; `startedAt` is what `processStart(pid)` of platform/process.ts gives. `host` only on a bus
+ * that serves several machines: on another one a pid says nothing.
+ */
+export type ProcessIdentity = { pid: number; startedAt: string; host?: string };
 
 /** Ports that this worktree alone may use. */
 export type PortBlock = { first: number; size: number };
@@ -131,7 +134,7 @@ export type TeamTask = {
   /** By its owner from claim to completion, that of earlier completions included. */
   spent?: Spent;
   /** `epoch` is the revision at which it was claimed: a completion with an older one is refused. */
-  claim?: { owner: string; epoch: number; pid: number; startedAt: string };
+  claim?: ProcessIdentity & { owner: string; epoch: number };
 };
 
 /** `undefined` in a patch clears the field. */

@@ -21,10 +21,12 @@ export type ConfigReport = {
   rules: Pick<Rule, "effect" | "text" | "level">[];
   environment: { name: string; isSet: boolean }[];
   problems: string[];
+  /** Worth knowing, and no mistake. */
+  notes: string[];
 };
 
 /** What holds where nobody says otherwise. */
-const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
+export const DEFAULTS: readonly (readonly [key: string, value: unknown])[] = [
   ["permissionMode", "default"],
   ["tools.allowWrite", true],
   ["tools.allowBash", true],
@@ -61,9 +63,10 @@ export async function configReport(surroundings: Surroundings): Promise<ConfigRe
     problems: [
       ...fallbackProblem(surroundings),
       ...surroundings.warnings,
-      ...rules.warnings,
+      ...rules.warnings.filter((one) => one !== rules.untrusted),
       ...ruleSet.warnings.filter((one) => !rules.warnings.includes(one)),
     ],
+    notes: rules.untrusted === undefined ? [] : [rules.untrusted],
   };
 }
 

@@ -11,7 +11,14 @@ import { type ShownHook, shown } from "./hook-report.ts";
 import { hooksInForce } from "./hooks-in-force.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-export type HookTest = { event: HookEventName; meant: ShownHook[]; outcome?: HookOutcome; notes: string[]; problems: string[] };
+export type HookTest = {
+  event: HookEventName;
+  meant: ShownHook[] /** Meant too, and not accepted yet. */;
+  off: ShownHook[];
+  outcome?: HookOutcome;
+  notes: string[];
+  problems: string[];
+};
 
 /** One event with a sample of what it carries: which hooks are meant by it and, unless `dryRun`, what they say. Undefined for a name that is none. */
 export async function testHooks(
@@ -26,16 +33,18 @@ export async function testHooks(
       throw new UserError(`"${field}" of a ${wanted} is a ${typeof value}, not ${JSON.stringify(fields[field])}.`);
   const { event: _, ...given } = fields;
   const event = { ...sample, ...given } satisfies HookEvent;
-  const { hooks, problems } = await hooksInForce(surroundings);
+  const { hooks, untrusted, problems } = await hooksInForce(surroundings);
   const { home, projectRoot, root, env, cwd } = surroundings;
   const ground = { home, projectRoot, root };
   const agent: HookAgent = { agent: "main", agentType: "main", session: "hooks-test", cwd: () => cwd };
-  const meant = hooks.filter((hook) => hook.event === wanted && isMeant(hook, event, agent, ground)).map((hook) => shown(hook, "on"));
+  const wouldRun = (hook: Hook) => hook.event === wanted && isMeant(hook, event, agent, ground);
+  const meant = hooks.filter(wouldRun).map((hook) => shown(hook, "on"));
+  const off = untrusted.filter(wouldRun).map((hook) => shown(hook, "off"));
   const notes: string[] = [];
-  if (dryRun) return { event: wanted, meant, notes, problems };
+  if (dryRun) return { event: wanted, meant, off, notes, problems };
   await using running = runningHooks(hooks, { ground, env, note: (text) => notes.push(text), maskSecrets, runAgent: () => undefined });
   const outcome = await running.of(agent)(event, new AbortController().signal);
-  return { event: wanted, meant, outcome, notes, problems };
+  return { event: wanted, meant, off, outcome, notes, problems };
 }
 
 function isMeant(hook: Hook, event: HookEvent, agent: HookAgent, ground: Parameters<typeof factsOf>[2]): boolean {

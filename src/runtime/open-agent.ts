@@ -227,7 +227,8 @@ async function openLocked(surroundings: Surroundings, request: AgentRequest, loc
         system,
         tools: [...tools.sent],
       },
-      onProblem,
+      // Said already, with its mend.
+      surroundings.isDataReadOnly ? () => undefined : onProblem,
     );
   if (!old && begin) await session.append({ type: "rewind", at: new Date().toISOString(), history: [...begin.history] });
   const { waits } = request;

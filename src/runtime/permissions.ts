@@ -140,6 +140,8 @@ export type ProjectRules = {
   items: readonly string[];
   addDirs: readonly string[];
   warnings: string[];
+  /** One of the warnings: it is no mistake of anybody. */
+  untrusted?: string;
 };
 
 /** What the settings allow here: the project's part of it once it is trusted. */
@@ -153,6 +155,7 @@ export async function projectRules(surroundings: Surroundings): Promise<ProjectR
   const first = await rules();
   const { isTrusted, items } = await projectTrust(surroundings, first);
   const accepted = new Set(items);
+  const untrusted = isTrusted ? undefined : untrustedText(items);
   return {
     // What the files allow from now on was never shown to anybody.
     rules: async () => {
@@ -165,6 +168,7 @@ export async function projectRules(surroundings: Surroundings): Promise<ProjectR
     isTrusted,
     items,
     addDirs: isTrusted ? [...addDirs.own, ...addDirs.project] : addDirs.own,
-    warnings: [...first.warnings, ...own.warnings, ...(isTrusted ? [] : [untrustedText(items)])],
+    warnings: [...first.warnings, ...own.warnings, ...(untrusted === undefined ? [] : [untrusted])],
+    ...(untrusted === undefined ? {} : { untrusted }),
   };
 }

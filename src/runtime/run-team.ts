@@ -172,6 +172,11 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
   if (denied.size === 0) return outcome;
   return { ...outcome, text: `${outcome.text}\nDenied for want of a person: ${[...denied].join("; ")} Or use a wider --permission-mode.` };
 
+  async function forgotten(outcome: TeamOutcome): Promise<TeamOutcome> {
+    await rm(folder, { recursive: true, force: true });
+    return { ...outcome, text: `${outcome.text}\nThe team ${team.name} had not begun: nothing is kept of it.` };
+  }
+
   async function finish(ended: LeadEnd): Promise<TeamOutcome> {
     const forced = await stopMembers(bus, backend, signal.aborted ? "the lead was interrupted" : "the team is done");
     // What the members that were killed, or ended last, had there.
@@ -192,8 +197,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     if (keeps) {
       await log.flush();
       // A team that never had a member leaves nothing that could be gone on with.
-      if ((await bus.roster.read()).members.length === 0 && tasks.length === 0 && ended.type === "failed")
-        await rm(folder, { recursive: true, force: true });
+      if ((await bus.roster.read()).members.length === 0 && tasks.length === 0 && ended.type === "failed") return forgotten(outcome);
       return outcome;
     }
     const cleaned = await cleanTeam({

@@ -82,6 +82,7 @@ export const SettingsSchema = z.looseObject({
   screen: z.enum(["auto", "full", "plain"]).optional(),
   theme: z.enum(THEME_NAMES).optional(),
   notify: z.enum(["auto", "off", "bell", "osc9", "osc777"]).optional(),
+  updateCheck: z.boolean().optional(),
 });
 export type Settings = Pick<
   z.output<typeof SettingsSchema>,
@@ -100,5 +101,6 @@ export type Settings = Pick<
   | "screen"
   | "theme"
   | "notify"
+  | "updateCheck"
   | "enableVerificationAgent"
 >;

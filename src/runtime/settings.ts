@@ -91,6 +91,7 @@ export async function settingsOf(files: SettingsFiles, level: SettingsLevel): Pr
   if (level === "user" || (level === "local" && !files.isLocalForeign)) return { ...read, settings: own, warnings, asked };
   // It may ask for less, not for requests that the person has turned off.
   if (own.autoMemory) delete own.autoMemory;
+  if (own.updateCheck) delete own.updateCheck;
   const { addDirs, team: { check, pane, worktree, ...others } = {}, sandbox, ...rest } = own;
   const { setup, teardown, ...ports } = worktree ?? {};
   const team = { ...others, ...(worktree ? { worktree: ports } : {}) };

@@ -49,6 +49,8 @@ export type Surroundings = {
   /** What the project brings beside these that runs or loosens. */
   projectWish: ProjectWish;
   warnings: string[];
+  /** Nothing can be written to the data folder; a warning says so. */
+  isDataReadOnly: boolean;
   flags: GlobalFlags;
 };
 
@@ -90,6 +92,7 @@ export async function readSurroundings(cwd: string, env: NodeJS.ProcessEnv, flag
     projectWorktree,
     projectWish,
     warnings: readOnly === undefined ? warnings : [`${readOnly} Nothing of a session is kept until then.`, ...warnings],
+    isDataReadOnly: readOnly !== undefined,
     flags,
   };
 }

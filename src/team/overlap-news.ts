@@ -63,7 +63,7 @@ export class OverlapNews {
   }
 
   async #send(to: string, overlaps: readonly Overlap[], onSent: OverlapOptions["onSent"]): Promise<void> {
-    const body: StatusUpdate = { type: "status_update", summary: "two members change the same file", text: textOf(overlaps) };
+    const body: StatusUpdate = { type: "status_update", summary: summaryOf(overlaps), text: textOf(overlaps) };
     await this.#options.bus.mailbox.send(to, body);
     onSent(to, body);
   }
@@ -83,6 +83,11 @@ export class OverlapNews {
       throw error;
     }
   }
+}
+
+function summaryOf(overlaps: readonly Overlap[]): string {
+  const files = [...new Set(overlaps.map(({ file }) => file))];
+  return `both change ${files[0]}${files.length > 1 ? ` and ${files.length - 1} more` : ""}`;
 }
 
 function textOf(overlaps: readonly Overlap[]): string {

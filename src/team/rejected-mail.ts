@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { LEAD, type Mailbox, type TeamStep } from "../protocol/team.ts";
-import type { BadMail } from "./bus/file/mailbox.ts";
+import type { BadMail } from "./bus/bad-mail.ts";
 
 type Options = {
   self: string;

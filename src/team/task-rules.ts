@@ -64,7 +64,7 @@ export function newTask(
 
 /** The patch by which `owner` takes a task; its epoch is the revision that it makes. */
 export function claimPatch(task: TeamTask, owner: string, process: ProcessIdentity): TaskPatch {
-  return { status: "in_progress", owner, claim: { owner, epoch: task.revision + 1, pid: process.pid, startedAt: process.startedAt } };
+  return { status: "in_progress", owner, claim: { ...process, owner, epoch: task.revision + 1 } };
 }
 
 /** The tasks that must be completed before this one can begin. A cancelled one holds nothing up. */
@@ -111,7 +111,7 @@ function checkClaim(task: TeamTask, next: TeamTask, facts: TaskFacts): void {
   if (!claim) throw new TaskRuleError(`Task ${task.id} is in progress only with its owner's claim.`);
   if (claim.epoch !== next.revision) throw new TaskRuleError(`The claim on task ${task.id} was made for another revision. Read it again.`);
   const held = task.claim;
-  const isOwn = held?.owner === claim.owner && held.pid === claim.pid && held.startedAt === claim.startedAt;
+  const isOwn = held?.owner === claim.owner && held.pid === claim.pid && held.startedAt === claim.startedAt && held.host === claim.host;
   if (task.status === "in_progress" && held && !isOwn && facts.isAlive(held)) {
     throw new TaskRuleError(`Task ${task.id} is owned by ${held.owner}.`);
   }

@@ -284,3 +284,36 @@ test(
   },
   LONG,
 );
+
+test.each([
+  [["team", "statsu", "x"], /Did you mean "roocode team status"\? .*roocode team -- statsu x/],
+  [["team", "-p", "lst"], /Did you mean "roocode team list"\?/],
+] as const)("a mistyped command starts no team: %j", async (args, words) => {
+  await using home = await testHome(FILES);
+  await expectRefused(home, await home.roocode(args, { env: NOBODY }), words);
+});
+
+test("a goal that only begins like a command is a goal", async () => {
+  await using home = await testHome(FILES);
+  for (const goal of [["test the login"], ["test", "the", "login"], ["--", "statsu", "x"]]) {
+    const run = await home.roocode(["team", "-p", ...goal], { env: NOBODY });
+    expect(run).toMatchObject({ code: 5 });
+    expect(run.stdout).toContain("had not begun: nothing is kept of it");
+  }
+});
+
+test("an address without http:// is one clear line, in doctor too", async () => {
+  await using home = await testHome(FILES);
+  const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "localhost:9" };
+  const words = /ANTHROPIC_BASE_URL is no web address: it begins with http/;
+  await expectRefused(home, await home.roocode(["-p", "x"], { env }), words);
+  await expectRefused(home, await home.roocode(["team", "-p", "goal"], { env }), words);
+  const doctor = await home.roocode(["doctor", "--offline"], { env });
+  expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(words) });
+});
+
+test("a wrong command line names the help that has what was looked for", async () => {
+  await using home = await testHome(FILES);
+  expect((await home.roocode(["sessions", "list", "--moon"])).stderr).toContain("See: roocode sessions --help");
+  expect((await home.roocode(["--moon"])).stderr).toContain("See: roocode --help");
+});

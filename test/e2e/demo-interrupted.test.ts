@@ -23,6 +23,7 @@ test("a demo that is interrupted leaves its sample as it began, and says that it
   expect(code).toBe(130);
   expect(shown).toContain("The demo was interrupted. Its scripted model is gone with it");
   expect(shown).not.toContain("The sample's tests pass");
+  expect(shown).not.toContain("roocode team resume");
   const git = async (...args: string[]) => (await runCommand("git", args, { cwd: dir })).stdout.trim();
   expect(await git("branch", "--format=%(refname:short)")).toBe("main");
   expect((await git("worktree", "list")).split("\n")).toHaveLength(1);

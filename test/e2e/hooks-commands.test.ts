@@ -166,3 +166,16 @@ test("import claude says what is wrong with settings that are no file, no JSON o
   expect(await home.roocode(["import", "claude"])).toMatchObject({ code: 2, stderr: expect.stringContaining("settings.json") });
   expect(await exists(join(home.repo, ".roocode", "config.yaml"))).toBe(false);
 });
+
+test("hooks test names those that are off because the folder is not trusted", async () => {
+  await using home = await testHome(FILES);
+  await put(join(home.repo, ".roocode", "config.yaml"), "hooks:\n  - {event: stop, action: {type: command, command: theirs}}\n");
+  const run = await home.roocode(["hooks", "test", "stop", "--dry-run"]);
+  expect(run.stdout).toMatch(
+    /No hook is meant[\s\S]*off until you accept what this folder brings \(--trust\):\n {2}stop: command "theirs"/,
+  );
+  expect(JSON.parse((await home.roocode(["hooks", "test", "stop", "--json"])).stdout)).toMatchObject({
+    meant: [],
+    off: [{ what: "theirs" }],
+  });
+});

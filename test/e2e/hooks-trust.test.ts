@@ -101,3 +101,16 @@ tmuxTest("what the person accepts on the terminal outside of git is theirs from 
   await eventually(() => exists(join(repl.home.home, "ran")));
   await eventually(() => exists(join(repl.home.home, "ran-too")));
 });
+
+test("Esc at the question of trust is no", async () => {
+  await using repl = await openRepl(() => ({ text: "Done." }), {
+    prepare: async ({ repo }) => {
+      await mkdir(join(repo, ".roocode"));
+      await writeFile(join(repo, ".roocode", "config.yaml"), "permissions: {allow: ['Bash(make *)']}\n");
+    },
+    first: "Accept it? [y]es [n]o (Esc) >",
+  });
+  await repl.key("Escape");
+  await repl.sees("/help lists commands");
+  expect(await repl.screen()).toContain("This folder is not trusted");
+});

@@ -4,7 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { fakeModel } from "../support/fake-model.ts";
 import { testHome } from "../support/home.ts";
 import { tmuxTest } from "../support/in-tmux.ts";
-import { statusOf } from "../support/running-team.ts";
+import { startTeam, statusOf } from "../support/running-team.ts";
 import { teamInPanes } from "../support/team-in-panes.ts";
 import { tmuxSocket } from "../support/tmux-server.ts";
 import { TWO_FILES } from "../support/two-files.ts";
@@ -36,6 +36,23 @@ test(
     expect(report.members[0]).toMatchObject({ commits: expect.any(Array), files: expect.any(Array), starts: 1, deaths: [] });
     const unknown = await home.roocode(["team", "report", "three"]);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('There is no team "three".')]);
+  },
+  LONG,
+);
+
+test(
+  "team log -f ends with the team, and shows its last line; of a team that is over it is the log",
+  async () => {
+    await using home = await testHome();
+    await using model = await fakeModel({ plan: TWO_FILES });
+    await using team = startTeam(home, ["-p", "--backend", "process", "--name", "one", "go"], model.env("anthropic"));
+    await eventually(() => team.output().includes("Team one, branch"));
+    const followed = await home.roocode(["team", "log", "one", "-f"]);
+    expect(followed.code).toBe(0);
+    expect(followed.stdout).toMatch(/run ended with exit 0\.\n.*Tidied: .*\n$/);
+    expect((await team.ended).code).toBe(0);
+    const over = await home.roocode(["team", "log", "one", "-f"]);
+    expect(over.stdout).toBe(followed.stdout);
   },
   LONG,
 );

@@ -42,6 +42,19 @@ describe("the plain screen", () => {
     expect(text()).toBe("  Task 1\n  Task 2\nalice:   Task 3\nTask 4\n");
   });
 
+  test("a task that a step has told is not told again by its call, also where several ran together", () => {
+    const { plain, text } = screen();
+    const result = (display: string) => ({
+      content: [{ type: "text" as const, text: "{}" }],
+      display: { type: "text" as const, text: display },
+    });
+    const call = { type: "tool_use", id: "1", name: "TaskCreate", input: {} } as const;
+    for (const id of [1, 2]) plain.dim(`Task ${id} pending: a`);
+    for (const id of [1, 2]) plain.event({ type: "tool_result", call, result: result(`Task ${id} pending: a`) });
+    plain.event({ type: "tool_result", call: { ...call, name: "TaskList" }, result: result("Task 1 pending: a") });
+    expect(text()).toBe("Task 1 pending: a\nTask 2 pending: a\n  Task 1 pending: a\n");
+  });
+
   test("a question with answers takes a number or words", async () => {
     const { plain, type, text } = screen();
     const answer = plain.choose("Which?", ["red", "blue"]);

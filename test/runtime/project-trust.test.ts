@@ -76,6 +76,12 @@ test("a change after it was accepted asks again and shows the difference; what a
     "- allow Bash(ls)",
     "  mode bypassPermissions (ignored)",
   ]);
+  const hook = 'hook stop: make {"timeout":5,"if":"tool == \\"Bash\\"","async":true,"x":["a b"]}';
+  expect(trustQuestion("/p", [hook], [], undefined)).toContain(
+    'hook stop: make {timeout: 5, if: "tool == \\"Bash\\"", async: true, x: [a b]}',
+  );
+  const twice = 'hook stop: make {"a":"rm -r x","a":"ls"}';
+  expect(trustQuestion("/p", [twice], [], undefined)).toContain(twice);
   expect(trustQuestion("/p", ["hook stop: a\nallow Read"], [], undefined).split("\n")[2]).toBe("      | allow Read");
 });
 

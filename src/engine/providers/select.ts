@@ -47,6 +47,7 @@ export function selectModel(options: SelectModelOptions): SelectedModel {
   const named = splitName(options.model ?? "", known);
   const provider = named.provider ?? bestProvider(named.model, known);
   if (!provider) throw new NoProvider(NO_PROVIDER);
+  requireWebAddress(provider);
   const model = modelId(provider, named.model);
   return { client: makeClient(provider, options), provider: provider.name, model, ...facts(provider, model, options.env) };
 }
@@ -148,6 +149,13 @@ function complete(settings: ProviderSettings, env: Environment): Provider {
   if (!baseUrl) throw new UserError(`Provider "${settings.name}" needs a baseUrl.`);
   const apiKeyEnv = settings.apiKeyEnv ?? preset?.apiKeyEnv;
   return { ...settings, protocol, baseUrl, ...(apiKeyEnv ? { apiKeyEnv } : {}) };
+}
+
+/** Settings are checked when they are read; a variable may hold anything. What it holds is not shown: it may be a key. */
+function requireWebAddress({ name, baseUrl }: Provider): void {
+  if (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)) return;
+  const variable = name === "anthropic" ? "ANTHROPIC_BASE_URL" : "OPENAI_BASE_URL";
+  throw new UserError(`${variable} is no web address: it begins with http:// or https://, like http://localhost:8080.`);
 }
 
 function baseUrlFrom(name: string, env: Environment): string | undefined {

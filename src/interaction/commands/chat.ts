@@ -38,7 +38,7 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
       shown.screen.dim("No conversation was chosen.");
       return 0;
     }
-    let next: Conversation | undefined = { surroundings, resume: chosen, prompt: args.prompt };
+    let next: Conversation | undefined = { surroundings, resume: chosen, prompt: args.prompt, isFirst: true };
     while (next) next = await converse(next, args, shown, queue);
   } finally {
     shown.screen.close();
@@ -55,11 +55,11 @@ async function choicesIn({ data, projectRoot }: Surroundings) {
   return { title: CHOOSE_SESSION, items };
 }
 
-type Conversation = { surroundings: Surroundings; resume: string | undefined; prompt?: string | undefined };
+type Conversation = { surroundings: Surroundings; resume: string | undefined; prompt?: string | undefined; isFirst?: boolean };
 
 /** One conversation to its end; gives the one that the person goes on with. */
 async function converse(
-  { surroundings, resume, prompt }: Conversation,
+  { surroundings, resume, prompt, isFirst }: Conversation,
   args: ChatArguments,
   { screen, attach }: SessionScreen,
   queue: SteeringQueue,
@@ -97,6 +97,10 @@ async function converse(
   }
   for (const note of session.notes) screen.dim(note);
   screen.dim(`RooCode, model ${session.model()}, mode ${session.mode()}, session ${session.id}. /help lists commands, /exit ends it.`);
+  if (isFirst && process.stdin.isTTY && process.stdout.isTTY) {
+    const { tellOfUpdate } = await import("../update-notice.ts");
+    await tellOfUpdate(surroundings, (text) => screen.dim(text));
+  }
   const end = await runRepl(session, screen, queue, attention, prompt);
   isOver = true;
   const isNew = typeof end === "object" && end.open === undefined;

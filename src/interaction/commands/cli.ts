@@ -45,6 +45,14 @@ export async function runCommandLine(argv: readonly string[], version: string, s
       debug: { type: "boolean", describe: "Show a stack on errors", global: true },
       "max-cost": { type: "number", describe: "US dollars that it may cost, a team's agents together", global: true, coerce: dollars },
     })
+    // A command's own options stand first: this group is there before the next.
+    .group("help", "Options:")
+    .group(["model", "fallback-model", "permission-mode", "add-dir", "trust", "debug", "max-cost"], "For every command:")
+    .example("roocode", "Talk to the agent in this folder")
+    .example('roocode -p "what does this project do?"', "One answer, for scripts")
+    .example("roocode -c", "Go on with the latest session of this project")
+    .example('roocode team "add a search page" --check "npm test"', "A team, and the check that its merge must pass")
+    .example("roocode demo", "See a team work, without a key or a network")
     .command(
       "$0 [prompt..]",
       "Talk to the agent in this folder; with -p print the answer and exit",
@@ -234,12 +242,20 @@ export async function runCommandLine(argv: readonly string[], version: string, s
     .fail((message, error) => {
       // With a message it is the command line that is wrong; without one, what a command threw.
       if (!message && error) throw error;
-      throw new UserError(`${message.replaceAll(/\s*\n\s*/g, " ")} See: roocode --help`);
+      throw new UserError(`${message.replaceAll(/\s*\n\s*/g, " ")} See: ${helpFor(argv[0])}`);
     })
     // yargs answers, and would go on and run the command that is being typed. Without an end the process is over when the answer is out.
     .middleware(() => (isCompleting ? new Promise<void>(() => undefined) : undefined), true)
     .parseAsync();
   return exitCode;
+}
+
+const COMMANDS =
+  "team worker acp demo permissions config doctor mcp skills commands agents hooks import sessions memory completion debug".split(" ");
+
+/** The help that has what was looked for: a command's own, which lists its commands too. */
+function helpFor(first = ""): string {
+  return COMMANDS.includes(first) ? `roocode ${first} --help` : "roocode --help";
 }
 
 function dollars(value: unknown): number | undefined {

@@ -15,7 +15,7 @@ export async function configCommand(args: ConfigArguments): Promise<number> {
   const wrong = [...report.problems, ...(error && args.check ? [error] : [])];
   const write = (text: string) => process.stdout.write(`${maskSecrets(text)}\n`);
   if (args.json) write(JSON.stringify({ ...report, presets: PRESETS }));
-  else if (args.check) write(wrong.length === 0 ? "Nothing is wrong with the settings." : wrong.join("\n"));
+  else if (args.check) write([...(wrong.length === 0 ? ["Nothing is wrong with the settings."] : wrong), ...report.notes].join("\n"));
   else write(configText(report));
   return args.check && wrong.length > 0 ? 2 : 0;
 }

@@ -95,6 +95,7 @@ async function runTeam({ backend }: DemoArguments, cwd: string, env: NodeJS.Proc
       outputFormat: "text",
       // Only on its own sample: nothing of the user's is in reach of what the script runs.
       permissionMode: "bypassPermissions",
+      isDemo: true,
     },
     { cwd, env },
   );

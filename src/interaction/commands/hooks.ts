@@ -38,13 +38,16 @@ export async function testHook(surroundings: Surroundings, args: TestArguments, 
   };
   const tested = await testHooks(surroundings, { event: args.event, fields, dryRun: args.dryRun });
   if (!tested) throw new UserError(`There is no event "${args.event}". Events: ${EVENT_NAMES.join(", ")}.`);
-  const { meant, outcome, notes, problems } = tested;
+  const { meant, off, outcome, notes, problems } = tested;
   if (args.json) write(`${JSON.stringify(tested)}\n`);
   else {
     const lines = [
       ...(meant.length === 0
         ? [`No hook is meant by this ${tested.event}.`]
         : [args.dryRun ? "Would run:" : "Ran:", ...meant.map((hook) => `  ${hookLine(hook)}`)]),
+      ...(off.length === 0
+        ? []
+        : ["Meant too, and off until you accept what this folder brings (--trust):", ...off.map((hook) => `  ${hookLine(hook)}`)]),
       ...(outcome ? outcomeLines(tested.event, outcome) : []),
       ...notes,
       ...problems,

@@ -1,4 +1,5 @@
 import { projectPaths } from "../../platform/paths.ts";
+import { isRecord } from "../../protocol/record.ts";
 import { projectRules } from "../../runtime/permissions.ts";
 import { readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { ownFile } from "../../safety/own-files.ts";
@@ -18,7 +19,15 @@ export async function offerTrust(surroundings: Surroundings): Promise<Surroundin
   // A screen of its own: what holds the input would keep a start that fails from ending.
   const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: false });
   try {
-    const answer = await screen.ask(question);
+    const refusal = new AbortController();
+    screen.listen({
+      key: (key) => {
+        if (key === "escape") refusal.abort();
+        else if (key === "interrupt") process.kill(process.pid, "SIGINT");
+      },
+      line: () => false,
+    });
+    const answer = await screen.ask(question, refusal.signal);
     if (!/^y(es)?$/i.test(answer?.trim() ?? "")) return surroundings;
     return await accept(surroundings, items);
   } finally {
@@ -56,7 +65,7 @@ export function trustQuestion(
     ...items.map((item) => `${mark(item)} ${indented(item)}`),
     ...gone.map((item) => `- ${indented(item)}`),
     ...ignored.map((item) => `  ${item} (ignored)`),
-    "All of it is off until you accept exactly this. Accept it? [y]es [n]o > ",
+    "All of it is off until you accept exactly this. Accept it? [y]es [n]o (Esc) > ",
   ].join("\n");
 }
 
@@ -79,5 +88,29 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** A text of several lines can't look like an entry of its own. */
 function indented(item: string): string {
-  return item.replaceAll("\n", "\n      | ");
+  return withoutJson(item).replaceAll("\n", "\n      | ");
+}
+
+/** What stands at the end as JSON, with nothing left out: `{timeout: 5, if: tool is Bash}`. */
+function withoutJson(item: string): string {
+  for (let at = item.indexOf(" {"); at >= 0; at = item.indexOf(" {", at + 1)) {
+    try {
+      const end = item.slice(at + 1);
+      const value: unknown = JSON.parse(end);
+      // As we wrote it; in a command's own words a key may stand twice, and the first would not be shown.
+      if (JSON.stringify(value) === end) return `${item.slice(0, at)} ${readable(value)}`;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return item;
+}
+
+function readable(value: unknown): string {
+  if (typeof value === "string") return /^[^\s"'{}[\],:]([^"{}[\],\n\r]*[^\s"{}[\],:])?$/.test(value) ? value : JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(readable).join(", ")}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, one]) => `${/^\w[\w-]*$/.test(key) ? key : JSON.stringify(key)}: ${readable(one)}`)
+    .join(", ")}}`;
 }

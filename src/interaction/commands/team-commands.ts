@@ -2,6 +2,7 @@ import type { Argv } from "yargs";
 import { UserError } from "../../protocol/errors.ts";
 import { BACKEND_KINDS, PLAN_APPROVERS } from "../../protocol/team.ts";
 import { readSurroundings } from "../../runtime/surroundings.ts";
+import { distance } from "../distance.ts";
 import { globalFlags } from "../global-flags.ts";
 import { writeOut } from "../lost-output.ts";
 import { OUTPUT_FORMATS } from "../print.ts";
@@ -31,6 +32,9 @@ type Run = (command: Promise<number>) => Promise<void>;
 /** `roocode team …`; each command loads what it needs when it runs. */
 export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Argv {
   return cli
+    .example('roocode team "add a search page" --check "npm test"', "A team, and the check that its merge must pass")
+    .example("roocode team status add-search", "Where it is")
+    .example("roocode team resume add-search", "Go on after an interruption")
     .command(
       "$0 [goal..]",
       "Create a team and run it to convergence",
@@ -49,6 +53,7 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
           .option("output-format", OUTPUT_FORMAT),
       (args) => {
         const goal = [...(args.goal ?? []), ...behind].join(" ");
+        if (behind.length === 0) refuseMistyped(args.goal ?? []);
         return run(
           import("./team.ts").then(({ teamCommand }) =>
             teamCommand({ ...args, ...globalFlags(args), teammates: teammateCount(args.teammates), goal }),
@@ -69,7 +74,13 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
     .command(
       "log <team>",
       "What happened in a team",
-      (builder) => named(builder).option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on as more happens" }),
+      (builder) =>
+        named(builder).option("follow", {
+          alias: "f",
+          type: "boolean",
+          default: false,
+          describe: "Go on as more happens, until the team ends",
+        }),
       (args) =>
         run(import("./team-look.ts").then(async ({ showLog }) => showLog((await surroundingsHere()).data, args.team, args, writeOut))),
     )
@@ -154,6 +165,17 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
       (args) =>
         run(import("./team-act.ts").then(async ({ cleanCommand }) => cleanCommand(await surroundingsHere(), args.team, args, writeOut))),
     );
+}
+
+const COMMANDS = ["list", "status", "log", "report", "watch", "doctor", "attach", "send", "stop", "resume", "clean"];
+
+/** A slip in a command's name would start a team that works on it. A goal that was quoted has blanks in its first word. */
+function refuseMistyped(words: readonly string[]): void {
+  const [first = ""] = words;
+  if (words.length > 3 || /\s/.test(first)) return;
+  const meant = COMMANDS.find((name) => distance(first.toLowerCase(), name) <= (first.length > 4 ? 2 : 1));
+  if (meant === undefined) return;
+  throw new UserError(`Did you mean "roocode team ${meant}"? For a team with this goal: roocode team -- ${words.join(" ")}`);
 }
 
 function teammateCount(count: number | undefined): number | undefined {

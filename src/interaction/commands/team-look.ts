@@ -5,7 +5,7 @@ import { resultText } from "../../protocol/tool.ts";
 import { teamNames, teamRecord } from "../../runtime/find-team.ts";
 import { statusText, type TeamStatus, teamStatus, teamStatusWithFiles } from "../../runtime/team-status.ts";
 import { retryText } from "../../team/agent-presence.ts";
-import { followLog, LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
+import { LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 import { plainText } from "../../tools/bash/plain-text.ts";
 import { onLostReader } from "../lost-output.ts";
 import { stepText } from "../team-screen.ts";
@@ -72,16 +72,25 @@ async function writeReport(folder: string, file: string, json: boolean, write: O
   return 0;
 }
 
-/** The team's events, oldest first; with `follow` until interrupted. */
+/** The team's events, oldest first; with `follow` until the team ends. */
 export async function showLog(data: DataPaths, name: string, options: { json: boolean; follow: boolean }, write: Output): Promise<number> {
-  const path = logPath(await teamRecord(data, name));
+  const folder = await teamRecord(data, name);
   const show = (line: string) => write(options.json ? `${line}\n` : plainText(logLine(line)));
   if (options.follow) {
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     onLostReader(() => stop.abort());
-    await followLog(path, 0, show, stop.signal);
-  } else for (const line of await new LogReader(path).read()) show(line);
+    const { followTeam } = await import("../../runtime/team-page/follow-team.ts");
+    const reader = new LogReader(logPath(folder));
+    let shown = 0;
+    const showMore = (lines: readonly string[]) => {
+      shown += lines.length;
+      for (const line of lines) show(line);
+    };
+    await followTeam({ folder, signal: stop.signal, onChange: async () => showMore(await reader.read()) });
+    // Its record may lie elsewhere by now, with a last line.
+    if (!stop.signal.aborted) showMore((await new LogReader(logPath(await teamRecord(data, name))).read()).slice(shown));
+  } else for (const line of await new LogReader(logPath(folder)).read()) show(line);
   return 0;
 }
 

@@ -17,6 +17,7 @@ import { PlainScreen } from "../plain.ts";
 import { type OutputFormat, wireUsage } from "../print.ts";
 import type { Screen } from "../screen.ts";
 import { headlessTeamScreen, plainTeamScreen } from "../team-screen.ts";
+import { wrapWords } from "../wrap-words.ts";
 
 const DEFAULT_TEAMMATES = 4;
 
@@ -32,6 +33,8 @@ export type TeamArguments = GlobalFlags & {
   layout: "auto" | "split" | "window";
   print: boolean;
   outputFormat: OutputFormat;
+  /** Its scripted model ends with it, so that it can't be gone on with. */
+  isDemo?: boolean;
 };
 
 /** `roocode team "goal"`: creates a team and runs it to convergence. Gives the exit code. */
@@ -48,7 +51,7 @@ export async function teamCommand(args: TeamArguments, place?: { cwd: string; en
   return lead(surroundings, await createTeam(surroundings, args), args);
 }
 
-export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "layout" | "print" | "outputFormat">;
+export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "layout" | "print" | "outputFormat" | "isDemo">;
 
 export async function lead(surroundings: Surroundings, team: NewTeam, args: LeadArguments, resumeNote?: string): Promise<number> {
   outliveOutput();
@@ -129,9 +132,10 @@ function elsewhere({ ROOCODE_HOME: home }: NodeJS.ProcessEnv): string {
   return home === undefined || home === process.env.ROOCODE_HOME ? "" : `ROOCODE_HOME=${home} `;
 }
 
-function report(outcome: TeamOutcome, { print, outputFormat }: LeadArguments, plain: Screen): void {
+function report(outcome: TeamOutcome, { print, outputFormat, isDemo }: LeadArguments, plain: Screen): void {
   if (!print) {
-    plain.line(outcome.text);
+    const text = isDemo && outcome.exitCode === 130 ? "Interrupted." : outcome.text;
+    plain.line(process.stdout.isTTY ? wrapWords(text, process.stdout.columns || text.length) : text);
     return;
   }
   const said = outcome.words === "" || outcome.words === outcome.text ? outcome.text : `${outcome.words}\n\n${outcome.text}`;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { exists } from "../../platform/files.ts";
 import { projectRules } from "../permissions.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { type Check, fail, ok, warn } from "./check.ts";
+import { type Check, fail, off, ok, warn } from "./check.ts";
 import { modelChecks } from "./endpoint.ts";
 import { machineChecks } from "./machine.ts";
 
@@ -42,8 +42,13 @@ async function dataFolder(root: string): Promise<Check> {
 }
 
 async function settingsChecks(surroundings: Surroundings): Promise<Check[]> {
-  const { warnings } = await projectRules(surroundings);
-  const problems = [...new Set([...surroundings.warnings, ...warnings])];
-  if (problems.length === 0) return [ok("settings", "Nothing is wrong with them.")];
-  return problems.map((text) => warn("settings", text, 'Mend it there; "roocode config" shows what is in force.'));
+  const { warnings, untrusted } = await projectRules(surroundings);
+  // The first one of a data folder that is read-only stands under its own name.
+  const own = surroundings.isDataReadOnly ? surroundings.warnings.slice(1) : surroundings.warnings;
+  const problems = [...new Set([...own, ...warnings])].filter((text) => text !== untrusted);
+  const found = problems.map((text, index) =>
+    warn("settings", text, index === problems.length - 1 ? 'Mend it there; "roocode config" shows what is in force.' : ""),
+  );
+  if (untrusted !== undefined) found.push(off("trust", untrusted));
+  return problems.length === 0 ? [ok("settings", "Nothing is wrong with them."), ...found] : found;
 }

@@ -29,14 +29,14 @@ export function machineChecks(surroundings: Surroundings): Promise<Check[]> {
 
 function node(): Check {
   const { node: version } = process.versions;
-  if (isAtLeast(version, LEAST_NODE)) return ok("node", `Node ${version}.`);
+  if (isAtLeast(version, LEAST_NODE)) return ok("node", `${version}.`);
   return fail("node", `Node ${version} is too old.`, "Install Node 20.19 or newer.");
 }
 
 async function git(): Promise<Check> {
   const version = await versionOf("git", ["--version"]);
   if (version === undefined) return fail("git", "There is no git on PATH.", "Install git 2.38 or newer: teams and checkpoints need it.");
-  if (isAtLeast(version, LEAST_GIT)) return ok("git", `git ${version}.`);
+  if (isAtLeast(version, LEAST_GIT)) return ok("git", `${version}.`);
   return warn("git", `git ${version} has no merge preview.`, "Install git 2.38 or newer for teams.");
 }
 
@@ -44,7 +44,7 @@ async function tmux(): Promise<Check> {
   const version = await versionOf("tmux", ["-V"]);
   const mend = "Install tmux 3.0 or newer to see each teammate in a pane; without it they run inside of the lead or as processes.";
   if (version === undefined) return warn("tmux", "There is no tmux on PATH.", mend);
-  return isAtLeast(version, LEAST_TMUX) ? ok("tmux", `tmux ${version}.`) : warn("tmux", `tmux ${version} is old.`, mend);
+  return isAtLeast(version, LEAST_TMUX) ? ok("tmux", `${version}.`) : warn("tmux", `tmux ${version} is old.`, mend);
 }
 
 async function it2(surroundings: Surroundings): Promise<Check> {

@@ -16,7 +16,7 @@ const spent = z.looseObject({
   usage: z.object({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }),
   cost: z.number().optional(),
 });
-const identity = z.object({ pid: z.number().int(), startedAt: z.string() });
+const identity = z.object({ pid: z.number().int(), startedAt: z.string(), host: z.string().optional() });
 const mode = z.enum(PERMISSION_MODES);
 const backendKind = z.enum(BACKEND_KINDS);
 
@@ -74,7 +74,7 @@ export const TeamTaskSchema: z.ZodType<TeamTask> = z.looseObject({
   noChange: z.literal(true).optional(),
   note: z.string().optional(),
   spent: spent.optional(),
-  claim: z.looseObject({ owner: z.string(), epoch: z.number().int(), pid: z.number().int(), startedAt: z.string() }).optional(),
+  claim: z.looseObject({ ...identity.shape, owner: z.string(), epoch: z.number().int() }).optional(),
 });
 
 const access = z.object({

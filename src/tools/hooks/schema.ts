@@ -45,7 +45,7 @@ const Action = z.discriminatedUnion("type", [
   }),
   z.strictObject({ type: z.literal("agent"), prompt: z.string().trim().min(1), description: z.string().optional(), ...common }),
 ]);
-const Entry = z.strictObject({ event: z.string(), if: z.string().optional(), action: Action, ...common });
+export const HookEntrySchema = z.strictObject({ event: z.string(), if: z.string().optional(), action: Action, ...common });
 
 /** The hooks of one settings file. An entry that is written wrongly costs itself alone, and is named with file, line and key. */
 export function readHooks(text: string, file: string, level: HookLevel): ReadHooks {
@@ -92,7 +92,7 @@ export function readHooks(text: string, file: string, level: HookLevel): ReadHoo
 type Read = { hook: Omit<Hook, "level" | "place" | "raw"> } | { problems: { path: readonly PropertyKey[]; message: string }[] };
 
 function readEntry(raw: unknown): Read {
-  const parsed = Entry.safeParse(raw);
+  const parsed = HookEntrySchema.safeParse(raw);
   const eventProblem =
     isRecord(raw) && typeof raw.event === "string" && eventNamed(raw.event) === undefined ? unknownEvent(raw.event) : undefined;
   if (!parsed.success) {

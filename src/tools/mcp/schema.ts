@@ -13,7 +13,7 @@ const COMMON = {
   /** Milliseconds that its start may take. */
   connectTimeout: z.int().min(1).optional(),
 };
-const StdioSchema = z.object({
+export const StdioSchema = z.object({
   ...COMMON,
   type: z.literal("stdio").optional(),
   command: z.string().min(1),
@@ -27,7 +27,7 @@ const OAuthSchema = z.object({
   /** Address of a document that describes this client. */
   clientMetadataUrl: z.string().optional(),
 });
-const HttpSchema = z.object({
+export const HttpSchema = z.object({
   ...COMMON,
   type: z.enum(["http", "streamable-http", "sse"]).optional(),
   url: z.string().min(1),

@@ -93,3 +93,14 @@ test("without a provider the report says so and shows the rest", async () => {
   expect(run.code).toBe(0);
   expect(run.stdout).toMatch(/No model provider is configured[\s\S]*team\.teammates: 4 {2}\(default\)[\s\S]*Presets: anthropic/);
 });
+
+test("a folder that is not trusted yet is a note: --check is exit 0, and doctor says it once", async () => {
+  await using home = await testHome(FILES);
+  await write(join(home.repo, ".roocode", "config.yaml"), "permissions: {allow: [Bash(make *)]}\n");
+  const env = { ANTHROPIC_API_KEY: "k" };
+  const run = await home.roocode(["config", "--check"], { env });
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing is wrong[\s\S]*This folder is not trusted/) });
+  const doctor = await home.roocode(["doctor", "--offline"], { env });
+  expect(doctor.stdout.match(/not trusted/g)).toHaveLength(1);
+  expect(doctor.stdout).not.toContain("Mend it there");
+});

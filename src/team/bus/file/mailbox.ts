@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isErrno } from "../../../platform/files.ts";
 import type { watchFolder } from "../../../platform/watch.ts";
 import type { Envelope, Mailbox, Roster } from "../../../protocol/team.ts";
+import type { BadMail } from "../bad-mail.ts";
 import { inSenderOrder } from "../mail-order.ts";
 import { memberNames } from "../recipients.ts";
 import { waitingIn } from "./box.ts";
@@ -17,8 +18,6 @@ const KEPT_IN_CUR = 200;
 const PRUNE_EVERY = 50;
 const TMP_LEFTOVER_MS = 3_600_000;
 
-/** A file that was set aside, with the reason; `from` where the sender is proven. */
-export type BadMail = { file: string; reason: string; from?: string };
 export type MailboxOptions = {
   layout: TeamLayout;
   roster: Roster;

@@ -1,14 +1,16 @@
 import { isAlive, selfIdentity } from "../../../platform/process.ts";
 import { watchFolder } from "../../../platform/watch.ts";
 import type { ProcessIdentity, TeamBus, TeamConfig, TeamTask, Waiting } from "../../../protocol/team.ts";
+import type { BadMail } from "../bad-mail.ts";
 import { memberNames } from "../recipients.ts";
 import type { PresenceRecord } from "../schemas.ts";
+import { taskList } from "../task-list.ts";
 import { waitingIn } from "./box.ts";
 import { makeFolder, makeInbox, teamLayout } from "./layout.ts";
-import { type BadMail, openMailbox } from "./mailbox.ts";
+import { openMailbox } from "./mailbox.ts";
 import { openPresence, readPresence } from "./presence.ts";
 import { createRoster, openRoster, refuseNewerTeam } from "./roster.ts";
-import { openTasks } from "./tasks.ts";
+import { openTaskRecords } from "./tasks.ts";
 
 export type FileBusOptions = {
   teamFolder: string;
@@ -46,7 +48,7 @@ export async function openFileBus(options: FileBusOptions): Promise<FileBus> {
   return {
     roster,
     mailbox,
-    tasks: openTasks(layout, options.isAlive ?? isAlive),
+    tasks: taskList(openTaskRecords(layout), options.isAlive ?? isAlive),
     presence: openPresence(layout, options.process ?? selfIdentity()),
     isWatching: mailbox.isWatching,
     async [Symbol.asyncDispose]() {
@@ -81,7 +83,7 @@ export async function readTeam(teamFolder: string): Promise<TeamPicture> {
   const boxes = await Promise.all(names.map(async (name) => [name, await waitingIn(layout, name)] as const));
   return {
     team,
-    tasks: await openTasks(layout, isAlive).list(),
+    tasks: await taskList(openTaskRecords(layout), isAlive).list(),
     presence: await readPresence(layout),
     boxes: Object.fromEntries(boxes),
   };

@@ -3,13 +3,13 @@ import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno, writeAtomic } from "../../../platform/files.ts";
 import type { Envelope, Roster, TeamMessage } from "../../../protocol/team.ts";
+import { MAX_MESSAGE_BYTES } from "../bad-mail.ts";
 import { isNews, longText } from "../message-parts.ts";
 import { CannotSend, checkRecipient } from "../recipients.ts";
 import { envelopeId } from "../schemas.ts";
 import { QUIET } from "./box.ts";
 import { makeFolder, makeInbox, type TeamLayout } from "./layout.ts";
 import { type MailKeys, sealed } from "./mail-keys.ts";
-import { MAX_MESSAGE_BYTES } from "./read-message.ts";
 
 const PREVIEW_CHARACTERS = 2000;
 

@@ -1,12 +1,10 @@
 import { isRecord } from "../../../protocol/record.ts";
 import type { Envelope } from "../../../protocol/team.ts";
 import { wrongRole } from "../../mail-roles.ts";
+import { MAX_MESSAGE_BYTES } from "../bad-mail.ts";
 import { EnvelopeSchema } from "../schemas.ts";
 import { isSealed, type MailKeys } from "./mail-keys.ts";
 import { readOwnFile } from "./own-file.ts";
-
-/** The largest file of a message; a longer text travels as an artifact. */
-export const MAX_MESSAGE_BYTES = 256 * 1024;
 
 /** `from` only where the sender's key proves it. */
 export type ReadMessage = { envelope: Envelope } | { bad: string; from?: string } | { gone: true };

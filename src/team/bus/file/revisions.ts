@@ -4,18 +4,12 @@ import { join } from "node:path";
 import type * as z from "zod";
 import { isErrno, readOddFile } from "../../../platform/files.ts";
 import { RevisionConflict, UserError } from "../../../protocol/errors.ts";
+import type { Revisions } from "../revisions.ts";
 import { makeFolder, notAFolder } from "./layout.ts";
-
-/** A record kept as one immutable file a revision, `<n>.json`; the highest is its state. Nothing is ever unlinked or changed. */
-export type Revisions<Value> = {
-  /** Throws a UserError that names the file where it can't be read. */
-  latest(): Promise<Value | undefined>;
-  /** Throws RevisionConflict when that revision is there already. */
-  add(value: Value): Promise<void>;
-};
 
 type RevisionOptions<Value> = { folder: string; what: string; schema: z.ZodType<Value>; sync?: boolean };
 
+/** One immutable file a revision, `<n>.json`. Nothing is ever unlinked or changed. */
 export function openRevisions<Value extends { revision: number }>(options: RevisionOptions<Value>): Revisions<Value> {
   // A revision never changes, so one that was read once is not read again.
   let known: Value | undefined;

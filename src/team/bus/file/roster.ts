@@ -3,36 +3,17 @@ import * as z from "zod";
 import { readOddFile, writeAtomic } from "../../../platform/files.ts";
 import { RevisionConflict, UserError } from "../../../protocol/errors.ts";
 import type { Roster, TeamConfig } from "../../../protocol/team.ts";
+import { rosterOf } from "../roster.ts";
 import { TeamConfigSchema } from "../schemas.ts";
 import { makeInbox, type TeamLayout } from "./layout.ts";
 import { damagedRevision, highestRevision, openRevisions, readRevision } from "./revisions.ts";
 
 export function openRoster(layout: TeamLayout): Roster {
-  const revisions = openRevisions({ folder: layout.roster, what: "The roster", schema: TeamConfigSchema });
-  async function read(): Promise<TeamConfig> {
-    const team = await revisions.latest();
-    if (team === undefined) throw new UserError(`There is no team in ${layout.folder}.`);
-    return team;
-  }
-  return {
-    read,
-    async update(change) {
-      for (;;) {
-        const before = await read();
-        const after = TeamConfigSchema.parse({ ...change(before), version: 1, revision: before.revision + 1 });
-        const known = new Set(before.members.map((member) => member.name));
-        for (const { name } of after.members) if (!known.has(name)) await makeInbox(layout, name);
-        try {
-          await revisions.add(after);
-        } catch (error) {
-          if (error instanceof RevisionConflict) continue;
-          throw error;
-        }
-        await writePicture(layout);
-        return after;
-      }
-    },
-  };
+  return rosterOf(openRevisions({ folder: layout.roster, what: "The roster", schema: TeamConfigSchema }), {
+    place: layout.folder,
+    onNewMember: (name) => makeInbox(layout, name),
+    onChanged: () => writePicture(layout),
+  });
 }
 
 /** The first revision; a team that is there already stays as it is. */
