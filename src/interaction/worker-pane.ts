@@ -100,7 +100,8 @@ export class WorkerPane implements Disposable {
   #show(): void {
     const { name, team } = this.#parts;
     const waits = this.#waits ?? (this.#status === "idle" ? "messages" : undefined);
-    const parts = [name, `team ${team}`, this.#task ?? "no task", this.#status, ...(waits === undefined ? [] : [`waits for ${waits}`])];
+    const state = waits === undefined ? this.#status : `waits for ${waits}`;
+    const parts = [name, `team ${team}`, this.#task ?? "no task", state];
     this.#row?.show(` ${parts.join(" · ")}`);
     if (this.#questions > 0) this.#row?.draw();
   }

@@ -20,7 +20,7 @@ tmuxDescribe("a teammate's pane", () => {
       await using team = await teamInPanes({ plan: PLAN }, ARGS, { ROOCODE_SCREEN: "full" });
       await team.sees(team.lead, "alice asks: Bash");
       const alice = (await statusOf(team.home, "pane")).members[0]?.paneId ?? "";
-      const row = "alice · team pane · task 1: Make a file · busy";
+      const row = "alice · team pane · task 1: Make a file";
       await team.sees(alice, `${row} · waits for an answer: Bash(node --version; touch made.txt)`);
       await team.tmux("send-keys", "-t", alice, "-l", "n");
       await team.sees(alice, "[y]es [n]o > n");

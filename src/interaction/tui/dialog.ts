@@ -45,10 +45,11 @@ export class Dialog<Value> implements Component {
   render(width: number): string[] {
     const { title, body, choices, words } = this.#options;
     const { accent, bold, dim, warn } = this.#theme;
-    const lines = choices.map(({ key, label }, index) => {
+    const lines = choices.flatMap(({ key, label }, index) => {
       const mark = index === this.#at ? accent("❯ ") : "  ";
       const text = `${mark}${index + 1}. ${index === this.#at ? bold(label) : label}${key ? dim(` (${key})`) : ""}`;
-      return clip(text, width);
+      // All of a label is seen: it may name the rule that it writes.
+      return wrap(text, width);
     });
     const hint = words === undefined ? [] : [clip(dim(`  ${words}`), width)];
     const head = wrap(warn(bold(title)), width);

@@ -276,7 +276,7 @@ describe("questions", () => {
     const { terminal, screen } = shown;
     const plan = Array.from({ length: 40 }, (_, index) => `${index + 1}. step ${index + 1}`).join("\n");
     const asked = screen.askPlan(plan, "plan.md", never);
-    await expect.poll(() => terminal.text()).toContain("The plan (plan.md). Carry it out?");
+    await expect.poll(() => terminal.text()).toContain("Carry it out?\n  plan.md\n");
     const all = await terminal.text("all");
     for (const step of [1, 20, 40]) expect(all).toContain(`${step}. step ${step}`);
     terminal.type("no step 3");
