@@ -301,3 +301,15 @@ describe("questions", () => {
     expect(await terminal.text()).not.toContain("main asks");
   });
 });
+
+test("a choice that names a long rule is shown whole on a narrow screen, and a call that is cut ends in a mark", async () => {
+  using shown = fullScreen({ columns: 40 });
+  const command = "npm test -- --reporter dot --no-coverage";
+  shown.screen.event({ type: "tool_use", call: { type: "tool_use", id: "1", name: "Bash", input: { command } } });
+  const answer = shown.screen.askPermission(request, decision, "Bash(npm test), Bash(git push origin main)", never);
+  const text = await shown.terminal.text();
+  expect(text).toContain("2. Always: allow Bash(npm test),\n     Bash(git push origin main) (a)\n  3. No (n)");
+  expect(text).toMatch(/^○ Bash\(npm test -- --reporter dot --no-.*…$/m);
+  shown.terminal.keys("n");
+  expect(await answer).toBe("no");
+});
