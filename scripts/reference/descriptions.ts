@@ -13,6 +13,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   enableVerificationAgent: "Adds the sub-agent that tries to break finished work ([agents](agents.md)).",
   autoMemory: "Takes notes for later sessions from a conversation; a project can only turn it off ([memory](memory.md)).",
   screen: "The full screen, or lines without cursor movement ([repl](repl.md)).",
+  theme: "The colours of the full screen; `/theme` chooses them too ([repl](repl.md)).",
+  updateCheck: "Whether npm is asked once a day, in the background, if a newer RooCode is there.",
   notify: "How a question or the end of a long run calls you ([repl](repl.md)).",
 
   "tools.allowWrite": "`false` takes away the tools that change files.",

@@ -80,7 +80,7 @@ test.each([
   ["roocode team list --jsn", true, /jsn/],
   ["roocode -p --output-format yaml", true, /yaml/],
   ["roocode tema list", true, /no command/],
-  ["roocode team statsu NAME", false, /no command/],
+  ["roocode team statsu NAME", false, /Did you mean/],
   ["roocode team status", true, /Not enough/],
   ["roocode team stop|clean NAME [--force]", false, /force/],
 ])("%s is a fault", async (text, isCode, words) => {
