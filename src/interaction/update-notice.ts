@@ -26,7 +26,9 @@ export async function tellOfUpdate({ env, settings, data, isDataReadOnly }: Plac
   const file = join(data.root, "update-check.json");
   const [latest, current] = [await readLatest(file), packageVersion()];
   if (latest !== undefined && isNewer(latest, current))
-    say(`RooCode ${latest} is there, this is ${current}. npm install -g roocode updates it; updateCheck: false in the settings ends this check.`);
+    say(
+      `RooCode ${latest} is there, this is ${current}. npm install -g roocode updates it; updateCheck: false in the settings ends this check.`,
+    );
   if (await isDue(file)) await startCheck(file, env);
 }
 
