@@ -36,11 +36,13 @@ import { type AtClaim, completion, runTaskCheck } from "./complete-task.ts";
 import { goOnText } from "./go-on-text.ts";
 import { joinReminders } from "./join-reminders.ts";
 import { MemberPlan } from "./member-plan.ts";
+import { taskText } from "./member-task.ts";
 import { memberTools } from "./member-tools.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openHooks } from "./open-hooks.ts";
 import type { PermissionScope } from "./permissions.ts";
 import { SessionAgents } from "./session-agents.ts";
+import type { Settings } from "./settings-schema.ts";
 import { openSkills } from "./skill-places.ts";
 import { subagentTools } from "./subagent-tools.ts";
 import { readSurroundings } from "./surroundings.ts";
@@ -58,6 +60,12 @@ export type WorkerScreen = {
   event: (event: AgentEvent) => void;
   status: (status: MemberStatus, detail?: string) => void;
   note: (text: string) => void;
+  /** Before all else: what the settings say of the screen. */
+  settings?: (settings: Pick<Settings, "screen">) => void;
+  /** What it works on, or will: `2: write the tests`. */
+  task?: (task: string | undefined) => void;
+  /** Beside its model: `an answer: Bash(npm publish)`. */
+  waits?: (what: string | undefined) => void;
   askHuman?: AskHuman;
   askUser?: AskUser;
 };
@@ -86,6 +94,7 @@ export async function startWorker(
     trust: boot.trust,
     addDir: boot.addDirs,
   });
+  screen.settings?.(surroundings.settings);
   requirePrice(surroundings, team.maxCost, boot.model);
   const save = async (request: CommitRequest) =>
     commitAll(info.worktreePath, {
@@ -125,13 +134,22 @@ export async function startWorker(
   const isLeadAlive = leadCheck(bus.roster, () => control.requestShutdown("it is not in the team any more"), info);
   let opened: OpenedAgent | undefined;
   const spent = (): Spent => opened?.spending.spent ?? NOTHING_SPENT;
-  const onWait = async (what: string | undefined) =>
-    bus.presence.beat({
+  const tellTask = async () => {
+    if (!screen.task) return;
+    const tasks = await bus.tasks.list().catch((error: unknown) => {
+      screen.note(`The tasks could not be read: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    if (tasks) screen.task(taskText(tasks, self));
+  };
+  const onWait = async (what: string | undefined) => {
+    screen.waits?.(what);
+    await bus.presence.beat({
       name: self,
       status: what === undefined ? "busy" : "waiting",
       at: new Date().toISOString(),
       ...(what ? { detail: what } : {}),
     });
+  };
   const answers = new LeadAnswers(async (stop) => {
     while (!stop.aborted && (await isLeadAlive())) await sleep(LEAD_CHECK_MS, undefined, { signal: stop }).catch(() => undefined);
   });
@@ -272,6 +290,7 @@ export async function startWorker(
     // Ready: the roster has the process, so that the one who started it knows.
     await bus.presence.beat({ name: self, status: "busy", at: new Date().toISOString(), spent: spent() });
     await bus.roster.update((now) => withMember(now, self, { process, isActive: true }));
+    await tellTask();
     if (boot.isByHand) log.add(self, { type: "joined", name: self, pid: process.pid });
     if (boot.prompt !== undefined) await skills.tell();
     const first =
@@ -298,11 +317,15 @@ export async function startWorker(
         onEvent: (event) => {
           log.add(self, event);
           if (isCommit(event)) void foresee();
+          if (event.type === "tool_result" && event.call.name === "TaskUpdate") void tellTask();
           presence.observe(event);
           screen.event(event);
           if (event.type === "round_end" || event.type === "loop_complete") void collectOnceWhenIdle();
         },
-        onStatus: screen.status,
+        onStatus: (status, detail) => {
+          screen.status(status, detail);
+          void tellTask();
+        },
         beforeIdle: async (text, isAgain) => {
           await foresee();
           const said = await fireHook?.({ event: "teammate_idle", text, isAgain }, stopping.signal);

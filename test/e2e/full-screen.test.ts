@@ -11,6 +11,11 @@ import { tempFolder } from "../support/temp.ts";
 const run = promisify(execFile);
 const BIN = decodeURIComponent(new URL("../../bin/roocode.js", import.meta.url).pathname);
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const CALLS = [
+  { name: "ReadFile", input: { path: "a.txt" } },
+  undefined,
+  { name: "WriteFile", input: { path: "new.txt", content: "fresh\n" } },
+];
 type Repl = Awaited<ReturnType<typeof openRepl>>;
 
 const sttyOf = async ({ socket, pane }: Repl) =>
@@ -44,6 +49,20 @@ tmuxDescribe("the full screen in a terminal", () => {
     await repl.type("/exit");
     await repl.sees("ended with 0");
     expect(await repl.screen()).toContain("Go on later with: roocode --resume");
+  });
+
+  test("what would be changed in a file stands in the question, with the lines around it", async () => {
+    const edit = { path: "a.txt", old_string: "two", new_string: "2\nand more" };
+    await using repl = await openRepl(
+      ({ rounds }) => ({ ...(rounds > 2 ? { text: "Done." } : { calls: [CALLS[rounds] ?? { name: "EditFile", input: edit }] }) }),
+      { screen: "full", files: { "a.txt": "one\ntwo\nthree\n" } },
+    );
+    await repl.type("change it");
+    await repl.sees(/main asks: EditFile\s+a\.txt\s[\s\S]*@@ -1,3 \+1,4 @@\s+one\s+-two\s+\+2\s+\+and more\s+three\s+❯ 1\. Yes/);
+    await repl.key("y");
+    await repl.sees(/main asks: WriteFile\s+new\.txt\s[\s\S]*@@ -0,0 \+1,1 @@\s+\+fresh\s+❯ 1\. Yes/);
+    await repl.key("y");
+    await repl.sees("Done.");
   });
 
   test("T-01: a paste of 200 lines in a real terminal is one prompt, and no line of it a command", async () => {

@@ -1,4 +1,6 @@
+import { isAbsolute } from "node:path";
 import { UserError } from "../../protocol/errors.ts";
+import type { PermissionDecision, PermissionRequest } from "../../protocol/permission.ts";
 import { costText } from "../../runtime/cost-text.ts";
 import { openSession } from "../../runtime/open-session.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
@@ -46,6 +48,16 @@ export async function chatCommand(args: ChatArguments): Promise<number> {
   return 0;
 }
 
+/** A file is changed by words that the person should see before. A sub-agent may work elsewhere: only a full path says where. */
+async function withChange(request: PermissionRequest, decision: PermissionDecision, cwd: string): Promise<PermissionDecision> {
+  const { call, agent } = request;
+  const isHere = agent === "main" || (typeof call?.input.path === "string" && isAbsolute(call.input.path));
+  if (!call || !isHere || decision.detail !== undefined) return decision;
+  const { proposedChange } = await import("../../tools/proposed-change.ts");
+  const detail = await proposedChange(call, cwd);
+  return detail === undefined ? decision : { ...decision, detail };
+}
+
 /** `--resume` without an id. */
 async function choicesIn({ data, projectRoot }: Surroundings) {
   if (!process.stdin.isTTY) throw new UserError("--resume needs an id where there is no terminal to choose in: roocode sessions list");
@@ -73,7 +85,10 @@ async function converse(
     mcpConfig: args.mcpConfig,
     steering: () => queue.take(),
     askHuman: async (permissions, request, decision, signal) =>
-      attention.ask(async () => screen.askPermission(request, decision, await permissions.alwaysRule(request, decision), signal)),
+      attention.ask(async () => {
+        const shown = await withChange(request, decision, surroundings.cwd);
+        return screen.askPermission(request, shown, await permissions.alwaysRule(request, decision), signal);
+      }),
     askUser: (question, options, signal) => screen.choose(question, options, signal),
     elicit: async (...question) => {
       const { formQuestions } = await import("../elicitation.ts");

@@ -1,9 +1,9 @@
-import { startWorker, type WorkerScreen } from "../../runtime/start-worker.ts";
+import { startWorker } from "../../runtime/start-worker.ts";
 import type { Boot } from "../../team/boot.ts";
 import { takeBoot } from "../../team/boot.ts";
 import { WorkerControl } from "../../team/worker.ts";
 import { outliveOutput } from "../lost-output.ts";
-import { PlainScreen } from "../plain.ts";
+import { WorkerPane } from "../worker-pane.ts";
 
 /** What a pane or a headless process runs: the boot file says who it is. */
 export async function bootWorker(path: string): Promise<number> {
@@ -29,26 +29,10 @@ async function runAs(boot: Boot): Promise<number> {
   process.on("SIGTERM", onSignal);
   process.on("SIGHUP", onSignal);
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const screen = new PlainScreen({ input: process.stdin, output: process.stdout, isScreen: isTerminal && !process.env.NO_COLOR });
-  screen.line(`${boot.name}, teammate in team "${boot.team}"`);
-  try {
-    await startWorker(boot, workerScreen(screen, isTerminal), new AbortController().signal, control);
-  } finally {
-    screen.close();
-  }
+  const { ROOCODE_SCREEN, NO_COLOR } = process.env;
+  const terminal = { input: process.stdin, output: process.stdout, isScreen: isTerminal && !NO_COLOR };
+  const isPlain = ROOCODE_SCREEN === "plain" || TERM === "dumb";
+  using pane = new WorkerPane({ name: boot.name, team: boot.team, terminal, isTerminal, isPlain });
+  await startWorker(boot, pane.screen, new AbortController().signal, control);
   return 0;
-}
-
-function workerScreen(screen: PlainScreen, isTerminal: boolean): WorkerScreen {
-  return {
-    event: (event) => screen.event(event),
-    status: (status, detail) => screen.dim(`[${status}${detail ? `: ${detail}` : ""}]`),
-    note: (text) => screen.dim(text),
-    ...(isTerminal
-      ? {
-          askHuman: (request, decision, signal) => screen.askPermission(request, decision, undefined, signal),
-          askUser: (question, options, signal) => screen.choose(question, options, signal),
-        }
-      : {}),
-  };
 }

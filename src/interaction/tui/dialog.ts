@@ -45,10 +45,17 @@ export class Dialog<Value> implements Component {
   render(width: number): string[] {
     const { title, body, choices, words } = this.#options;
     const { accent, bold, dim, warn } = this.#theme;
-    const lines = choices.map(({ key, label }, index) => {
-      const mark = index === this.#at ? accent("❯ ") : "  ";
-      const text = `${mark}${index + 1}. ${index === this.#at ? bold(label) : label}${key ? dim(` (${key})`) : ""}`;
-      return clip(text, width);
+    const lines = choices.flatMap(({ key, label }, index) => {
+      const isHere = index === this.#at;
+      const head = `${index + 1}. `;
+      // All of a label is seen: it may name the rule that it writes.
+      const [first = "", ...rest] = wrap(
+        `${isHere ? bold(label) : label}${key ? dim(` (${key})`) : ""}`,
+        Math.max(1, width - head.length - 2),
+      );
+      return [`${isHere ? accent("❯ ") : "  "}${head}${first}`, ...rest.map((line) => `  ${" ".repeat(head.length)}${line}`)].map((line) =>
+        clip(line, width),
+      );
     });
     const hint = words === undefined ? [] : [clip(dim(`  ${words}`), width)];
     const head = wrap(warn(bold(title)), width);

@@ -6,7 +6,7 @@ export function diffBody(patch: string): string[] {
   return patch
     .trimEnd()
     .split("\n")
-    .filter((line) => !/^(Index: |={10,}|--- |\+\+\+ |diff |index )/.test(line));
+    .filter((line) => !/^(Index: |={10,}|--- |\+\+\+ |diff |index |\\ No newline )/.test(line));
 }
 
 export function diffLines(body: string, width: number, theme: Theme): string[] {

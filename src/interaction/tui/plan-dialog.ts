@@ -1,4 +1,5 @@
 import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
+import { wrap } from "./clip.ts";
 import { Dialog } from "./dialog.ts";
 import type { Theme } from "./theme.ts";
 
@@ -8,8 +9,8 @@ const NO = "No: plan on. They did not say what to change; ask them.";
 export function planDialog(file: string, theme: Theme, rows: () => number): Dialog<PlanAnswer> {
   return new Dialog<PlanAnswer>(
     {
-      title: `The plan (${file}). Carry it out?`,
-      body: () => [],
+      title: "Carry it out?",
+      body: (width) => wrap(file, width, "  ").map(theme.dim),
       choices: [
         { label: "Yes, ask for each change", value: { mode: "default" } },
         { label: "Yes, edits need no asking (acceptEdits)", value: { mode: "acceptEdits" } },

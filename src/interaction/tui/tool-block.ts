@@ -80,6 +80,6 @@ export class ToolBlock extends Block {
   #head(width: number): string {
     const { dim, good, bad, bold } = this.#theme;
     const mark = this.#result === undefined ? dim("○") : this.#result.isError ? bad("●") : good("●");
-    return clip(`${mark} ${bold(this.#call.name)}${dim(visible(shortInput(this.#call.input)))}`, width);
+    return clip(`${mark} ${bold(this.#call.name)}${dim(visible(shortInput(this.#call.input)))}`, width, "…");
   }
 }

@@ -276,7 +276,7 @@ describe("questions", () => {
     const { terminal, screen } = shown;
     const plan = Array.from({ length: 40 }, (_, index) => `${index + 1}. step ${index + 1}`).join("\n");
     const asked = screen.askPlan(plan, "plan.md", never);
-    await expect.poll(() => terminal.text()).toContain("The plan (plan.md). Carry it out?");
+    await expect.poll(() => terminal.text()).toContain("Carry it out?\n  plan.md\n");
     const all = await terminal.text("all");
     for (const step of [1, 20, 40]) expect(all).toContain(`${step}. step ${step}`);
     terminal.type("no step 3");
@@ -300,4 +300,16 @@ describe("questions", () => {
     expect(await second).toBeUndefined();
     expect(await terminal.text()).not.toContain("main asks");
   });
+});
+
+test("a choice that names a long rule is shown whole on a narrow screen, and a call that is cut ends in a mark", async () => {
+  using shown = fullScreen({ columns: 40 });
+  const command = "npm test -- --reporter dot --no-coverage";
+  shown.screen.event({ type: "tool_use", call: { type: "tool_use", id: "1", name: "Bash", input: { command } } });
+  const answer = shown.screen.askPermission(request, decision, "Bash(npm test), Bash(git push origin main)", never);
+  const text = await shown.terminal.text();
+  expect(text).toContain("2. Always: allow Bash(npm test),\n     Bash(git push origin main) (a)\n  3. No (n)");
+  expect(text).toMatch(/^○ Bash\(npm test -- --reporter dot --no-.*…$/m);
+  shown.terminal.keys("n");
+  expect(await answer).toBe("no");
 });
