@@ -1,10 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isErrno } from "../platform/files.ts";
+import { exists, isErrno } from "../platform/files.ts";
 import type { DataPaths } from "../platform/paths.ts";
 import { UserError } from "../protocol/errors.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
 import { highestRevision } from "../team/bus/file/revisions.ts";
+import { busFile } from "../team/bus/team-bus.ts";
 
 async function folders(path: string): Promise<string[]> {
   try {
@@ -25,6 +26,7 @@ export async function teamNames(data: DataPaths): Promise<string[]> {
 
 /** False as well for a folder whose team was never written whole: the one who made it was ended. */
 export async function isTeam(folder: string): Promise<boolean> {
+  if (await exists(busFile(folder))) return true;
   return (await highestRevision(teamLayout(folder).roster).catch(damaged)) > 0;
 }
 

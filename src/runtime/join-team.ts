@@ -8,7 +8,7 @@ import { UserError } from "../protocol/errors.ts";
 import type { TeammateInfo } from "../protocol/team.ts";
 import type { Boot } from "../team/boot.ts";
 import { makeInbox, teamLayout } from "../team/bus/file/layout.ts";
-import { openFileBus, readTeam } from "../team/bus/file/open.ts";
+import { openTeamBus, readTeam } from "../team/bus/team-bus.ts";
 import { badMemberName } from "../team/member-name.ts";
 import { type MemberGround, makeMemberTree, memberTree, restoreMember } from "../team/member-tree.ts";
 import { teamFolder } from "./find-team.ts";
@@ -39,7 +39,7 @@ export async function joinTeam(
   const surroundings = await readSurroundings(primary, env, {});
   const permissionMode = team.lead?.permissionMode ?? "default";
 
-  await using bus = await openFileBus({ teamFolder: folder, self: { name, epoch: (known?.epoch ?? 0) + 1 } });
+  await using bus = await openTeamBus({ teamFolder: folder, self: { name, epoch: (known?.epoch ?? 0) + 1 } });
   const ground: MemberGround = {
     bus,
     primary,

@@ -6,7 +6,7 @@ import type { PermissionMode } from "../protocol/permission.ts";
 import { INTEGRATOR, LEAD, type TeamEvent, type TeamStep } from "../protocol/team.ts";
 import { NOBODY } from "../safety/authorize.ts";
 import { retryText } from "../team/agent-presence.ts";
-import { openFileBus } from "../team/bus/file/open.ts";
+import { openTeamBus } from "../team/bus/team-bus.ts";
 import { cleanTeam } from "../team/clean.ts";
 import { converge } from "../team/converge/converge.ts";
 import type { LeadEnd } from "../team/lead.ts";
@@ -60,7 +60,7 @@ export async function runTeam(surroundings: Surroundings, run: TeamRun, screen: 
     log.add(agent, event);
     show(event);
   };
-  await using bus = await openFileBus({
+  await using bus = await openTeamBus({
     teamFolder: folder,
     self: { name: LEAD, epoch: 1 },
     onBad: onRejectedMail({ self: LEAD, onStep, onProblem: screen.note, mailbox: () => bus.mailbox }),

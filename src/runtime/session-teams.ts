@@ -8,9 +8,7 @@ import { escapeSystemTags } from "../protocol/system-tags.ts";
 import type { TeamConfig } from "../protocol/team.ts";
 import { errorResult, type ToolResult, textResult } from "../protocol/tool.ts";
 import { CONTAINED } from "../safety/authorize.ts";
-import { teamLayout } from "../team/bus/file/layout.ts";
-import { readTeam } from "../team/bus/file/open.ts";
-import { openRoster, refuseNewerTeam } from "../team/bus/file/roster.ts";
+import { readRoster, readTeam } from "../team/bus/team-bus.ts";
 import type { TeamCreateInput } from "../team/tools/team-create.ts";
 import type { AgentsHost, Teams } from "./agents-host.ts";
 import { teamNames } from "./find-team.ts";
@@ -163,9 +161,7 @@ export class SessionTeams implements Teams {
 /** Teams of all sessions lie there: one that is damaged, of a newer RooCode or tidied away meanwhile must not keep this one from going on. */
 async function readableTeam(folder: string): Promise<TeamConfig | undefined> {
   try {
-    const layout = teamLayout(folder);
-    await refuseNewerTeam(layout);
-    return await openRoster(layout).read();
+    return await readRoster(folder);
   } catch (error) {
     if (error instanceof UserError) return undefined;
     throw error;

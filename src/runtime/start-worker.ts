@@ -16,7 +16,7 @@ import type { MemberStatus, ProcessIdentity, Roster, TeamBus, TeammateInfo, Team
 import { AgentPresence } from "../team/agent-presence.ts";
 import type { Boot } from "../team/boot.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
-import { openFileBus } from "../team/bus/file/open.ts";
+import { openTeamBus } from "../team/bus/team-bus.ts";
 import { envelopeText, type ProtocolEnvelope } from "../team/inbox.ts";
 import { LeadAnswers } from "../team/lead-answers.ts";
 import { commandMark } from "../team/left-commands.ts";
@@ -80,7 +80,7 @@ export async function startWorker(
   const self = boot.name;
   const process = selfIdentity();
   const log = new TeamLog(boot.teamFolder, screen.note);
-  await using bus = await openFileBus({
+  await using bus = await openTeamBus({
     teamFolder: boot.teamFolder,
     self: { name: self, epoch: boot.epoch },
     onBad: onRejectedMail({ self, onStep: (step) => log.add(self, step), onProblem: screen.note, mailbox: () => bus.mailbox }),

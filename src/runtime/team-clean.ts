@@ -2,7 +2,7 @@ import { isAlive, selfIdentity } from "../platform/process.ts";
 import { primaryAt } from "../platform/repository.ts";
 import { UserError } from "../protocol/errors.ts";
 import { LEAD, type TeamConfig } from "../protocol/team.ts";
-import { openFileBus, readTeam } from "../team/bus/file/open.ts";
+import { openTeamBus, readTeam } from "../team/bus/team-bus.ts";
 import { cleanTeam, refuseActive } from "../team/clean.ts";
 import { teamFolder } from "./find-team.ts";
 import { readSurroundings, type Surroundings } from "./surroundings.ts";
@@ -22,7 +22,7 @@ export async function cleanUp(
   refuseLed(team);
   const primary = primaryAt(team.repoRoot);
   if (primary === undefined) throw new UserError(`The team's repository ${team.repoRoot} is gone. Its record is in ${folder}.`);
-  await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  await using bus = await openTeamBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
   // In the lead's place, so that neither a resume nor another clean begins meanwhile. Members that wait for a lead must not see one.
   await bus.roster.update((now) => {
     refuseLed(now);

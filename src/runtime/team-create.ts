@@ -5,7 +5,8 @@ import { UserError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { type BackendKind, LEAD, type PlanApprover, type TeamConfig } from "../protocol/team.ts";
 import type { BackendChoice } from "../team/backends/detect.ts";
-import { createFileTeam } from "../team/bus/file/open.ts";
+import type { BusAddress } from "../team/bus/address.ts";
+import { createTeamOn } from "../team/bus/team-bus.ts";
 import { badTeamName, teamNameFrom } from "../team/member-name.ts";
 import { isTeam } from "./find-team.ts";
 import { projectRules } from "./permissions.ts";
@@ -21,6 +22,8 @@ export type TeamRequest = {
   check?: string | undefined;
   merge: boolean;
   plan?: PlanApprover | undefined;
+  /** A server instead of files. */
+  bus?: BusAddress | undefined;
   /** Of the conversation that it grows out of. */
   session?: string;
 };
@@ -47,7 +50,7 @@ export async function createTeam(surroundings: Surroundings, request: TeamReques
   const name = await freeName(request, data.teams);
   const folder = data.team(name);
   const check = request.check ?? settings.team?.check ?? (await trustedCheck(surroundings));
-  const team = await createFileTeam(folder, {
+  const team = await createTeamOn(request.bus, folder, {
     name,
     goal: request.goal,
     leadAgentId: `${LEAD}@${name}`,

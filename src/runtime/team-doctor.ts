@@ -4,9 +4,9 @@ import { exists, isErrno } from "../platform/files.ts";
 import { git } from "../platform/git.ts";
 import { isAlive } from "../platform/process.ts";
 import { primaryAt } from "../platform/repository.ts";
-import { LEAD, type TeamConfig, type TeammateInfo } from "../protocol/team.ts";
+import { LEAD, type TeamBus, type TeamConfig, type TeammateInfo } from "../protocol/team.ts";
 import { teamLayout } from "../team/bus/file/layout.ts";
-import { type FileBus, openFileBus } from "../team/bus/file/open.ts";
+import { openTeamBus } from "../team/bus/team-bus.ts";
 import { endLeftCommands } from "../team/left-commands.ts";
 import { restoreMember } from "../team/member-tree.ts";
 import { releaseDead } from "../team/release-dead.ts";
@@ -23,7 +23,7 @@ type Finding = { check: Check; fix?: () => Promise<string> };
 type Ground = {
   surroundings: Surroundings;
   folder: string;
-  bus: FileBus;
+  bus: TeamBus;
   team: TeamConfig;
   primary: string;
   isLed: boolean;
@@ -32,7 +32,7 @@ type Ground = {
 
 /** What is wrong with a team's state on disk; with `fix`, what can be mended without losing anything is. */
 export async function examineTeam(surroundings: Surroundings, folder: string, fix: boolean): Promise<Check[]> {
-  await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  await using bus = await openTeamBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
   const team = await bus.roster.read();
   const primary = primaryAt(team.repoRoot);
   if (primary === undefined)

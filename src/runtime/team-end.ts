@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "../platform/process.ts";
 import { stopTree } from "../platform/process-tree.ts";
 import type { PaneBackend, TeamBus } from "../protocol/team.ts";
+import { settleOnFiles } from "../team/bus/team-bus.ts";
 import { releaseDead } from "../team/release-dead.ts";
 import { withMember } from "../team/worker.ts";
 
@@ -52,6 +53,7 @@ async function recordForced(bus: TeamBus, name: string, reason: string): Promise
 
 /** After a clean end the team's record leaves the working place; the plain name is free again. */
 export async function fileAway(teamFolder: string, doneFolder: string, name: string): Promise<string> {
+  await settleOnFiles(teamFolder);
   const date = new Date().toISOString().slice(0, 19).replaceAll(":", "");
   const target = join(doneFolder, `${name}-${date}`);
   await mkdir(doneFolder, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
 import { git } from "../platform/git.ts";
-import { readTeam } from "../team/bus/file/open.ts";
+import { readTeam } from "../team/bus/team-bus.ts";
 import { LogReader, logPath, parseLogLine } from "../team/team-log.ts";
 import { spentText } from "./cost-text.ts";
 import { type AgentWork, TeamChronicle } from "./team-page/chronicle.ts";

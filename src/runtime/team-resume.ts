@@ -3,7 +3,7 @@ import { isAlive, selfIdentity } from "../platform/process.ts";
 import { UserError } from "../protocol/errors.ts";
 import { LEAD, type TeamConfig } from "../protocol/team.ts";
 import { type BackendChoice, detectBackend } from "../team/backends/detect.ts";
-import { openFileBus, readTeam } from "../team/bus/file/open.ts";
+import { openTeamBus, readTeam } from "../team/bus/team-bus.ts";
 import { endLeftCommands } from "../team/left-commands.ts";
 import { teamFolder } from "./find-team.ts";
 import { dropHalfMembers } from "./half-members.ts";
@@ -39,7 +39,7 @@ export async function resumeTeam(from: Surroundings, name: string): Promise<Resu
   const leadModel = from.flags.model ?? team.lead?.model;
   for (const model of new Set([leadModel, ...team.members.map((member) => member.model ?? leadModel)]))
     requirePrice(surroundings, maxCost, model);
-  await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  await using bus = await openTeamBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
   const led = await bus.roster.update((before) => {
     // Of two that resume at once, one is the lead.
     refuseLiving(before);

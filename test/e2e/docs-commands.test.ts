@@ -23,6 +23,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "roocode team stop": "the team has to run: test/e2e/team-doctor.test.ts",
   "roocode worker": "stays until its team ends: test/e2e/hooks.test.ts",
   "roocode team resume": "the team's lead has to be gone: test/e2e/kills.test.ts",
+  "nats-server": "a server that stays: test/e2e/team-bus.test.ts starts one",
+  'roocode team "refactor the auth module" --bus': "needs that server: test/e2e/team-bus.test.ts",
   "roocode team --plan": "the scripted members make no plans: test/e2e/team-plans.test.ts",
 };
 /** What a reader would type, or pipe in. */

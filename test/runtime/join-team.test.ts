@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gitText } from "../../src/platform/git.ts";
 import { joinTeam } from "../../src/runtime/join-team.ts";
-import { createFileTeam, readTeam } from "../../src/team/bus/file/open.ts";
+import { createFileTeam, readFileTeam } from "../../src/team/bus/file/open.ts";
 import { childEnvironment, testHome } from "../support/home.ts";
 import { sampleTeam } from "../team/bus/sample-team.ts";
 
@@ -19,7 +19,7 @@ test("of two who join, or take over a member, by one name at once, one does, and
     expect(ends.find(({ status }) => status === "rejected")).toMatchObject({
       reason: { name: "UserError", message: "carol was started by somebody else just now." },
     });
-    const [carol] = (await readTeam(folder)).team.members;
+    const [carol] = (await readFileTeam(folder)).team.members;
     expect(carol).toMatchObject({ name: "carol", epoch });
     expect(existsSync(carol?.worktreePath ?? "")).toBe(true);
   }

@@ -10,7 +10,7 @@ import type { Surroundings } from "../../runtime/surroundings.ts";
 import { cleanUp } from "../../runtime/team-clean.ts";
 import { stateOf } from "../../runtime/team-status.ts";
 import { agentNameRegistry } from "../../team/agent-name-registry.ts";
-import { openFileBus, readTeam } from "../../team/bus/file/open.ts";
+import { openTeamBus, readTeam } from "../../team/bus/team-bus.ts";
 import { TeamLog } from "../../team/team-log.ts";
 import { behind } from "../../team/unread-text.ts";
 import { checkLine } from "./check-line.ts";
@@ -36,7 +36,7 @@ export async function sendToMember(
   }
   if (text.trim() === "") throw new UserError("The message is empty.");
   // A person at a terminal speaks with the lead's voice: teammates take work from it.
-  await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+  await using bus = await openTeamBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
   const summary = text.split(/\s+/).slice(0, 8).join(" ").slice(0, 100);
   const before = await bus.mailbox.waitingFor(member);
   const id = await bus.mailbox.send(member, { type: "message", summary, text, ...(interrupt ? { interrupt } : {}) });
@@ -72,7 +72,7 @@ export async function stopTeam(surroundings: Surroundings, name: string, json: b
     );
   if (leadProcess && isAlive(leadProcess)) process.kill(leadProcess.pid, "SIGINT");
   else {
-    await using bus = await openFileBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
+    await using bus = await openTeamBus({ teamFolder: folder, self: { name: LEAD, epoch: 1 } });
     for (const member of team.members) {
       if (member.process && isAlive(member.process))
         await bus.mailbox.send(member.name, { type: "shutdown_request", text: "stopped by hand" });

@@ -49,6 +49,11 @@ export function teamCommands(cli: Argv, run: Run, behind: readonly string[]): Ar
           .option("merge", { type: "boolean", default: true, describe: "--no-merge leaves the branches" })
           .option("plan", PLAN)
           .option("coordinator", COORDINATOR)
+          .option("bus", { type: "string", describe: "Share the team's state over a NATS server, nats://HOST:4222, instead of files" })
+          .option("bus-credentials", { type: "string", describe: "File with the nkey seed, or .creds file, for the server" })
+          .option("bus-ca", { type: "string", describe: "PEM file of the server's certificate authority" })
+          .option("bus-cert", { type: "string", describe: "PEM file of our certificate for the server" })
+          .option("bus-key", { type: "string", describe: "PEM file of that certificate's key" })
           .option("print", PRINT)
           .option("output-format", OUTPUT_FORMAT),
       (args) => {

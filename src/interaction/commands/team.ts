@@ -6,8 +6,8 @@ import { runTeam } from "../../runtime/run-team.ts";
 import { type GlobalFlags, readSurroundings, type Surroundings } from "../../runtime/surroundings.ts";
 import { checkTeam, createTeam, type NewTeam } from "../../runtime/team-create.ts";
 import type { TeamOutcome } from "../../runtime/team-outcome.ts";
-import { teamLayout } from "../../team/bus/file/layout.ts";
-import { openRoster } from "../../team/bus/file/roster.ts";
+import { type BusOptions, busAddress } from "../../team/bus/address.ts";
+import { readRoster } from "../../team/bus/team-bus.ts";
 import { teamNameFrom } from "../../team/member-name.ts";
 import { plainText } from "../../tools/bash/plain-text.ts";
 import { outliveOutput } from "../lost-output.ts";
@@ -21,34 +21,36 @@ import { wrapWords } from "../wrap-words.ts";
 
 const DEFAULT_TEAMMATES = 4;
 
-export type TeamArguments = GlobalFlags & {
-  goal: string;
-  name?: string | undefined;
-  backend: BackendKind | "auto";
-  teammates?: number | undefined;
-  check?: string | undefined;
-  merge: boolean;
-  plan?: PlanApprover | undefined;
-  coordinator: boolean;
-  layout: "auto" | "split" | "window";
-  print: boolean;
-  outputFormat: OutputFormat;
-  /** Its scripted model ends with it, so that it can't be gone on with. */
-  isDemo?: boolean;
-};
+export type TeamArguments = GlobalFlags &
+  BusOptions & {
+    goal: string;
+    name?: string | undefined;
+    backend: BackendKind | "auto";
+    teammates?: number | undefined;
+    check?: string | undefined;
+    merge: boolean;
+    plan?: PlanApprover | undefined;
+    coordinator: boolean;
+    layout: "auto" | "split" | "window";
+    print: boolean;
+    outputFormat: OutputFormat;
+    /** Its scripted model ends with it, so that it can't be gone on with. */
+    isDemo?: boolean;
+  };
 
 /** `roocode team "goal"`: creates a team and runs it to convergence. Gives the exit code. */
 export async function teamCommand(args: TeamArguments, place?: { cwd: string; env: NodeJS.ProcessEnv }): Promise<number> {
   if (args.plan === "me" && (args.print || process.stdin.isTTY !== true))
     throw new UserError("--plan=me needs a terminal, where you approve the plans. With -p, let the lead do it: --plan=lead");
   const surroundings = await readSurroundings(place?.cwd ?? process.cwd(), place?.env ?? process.env, args);
+  const bus = busAddress(args, place?.cwd ?? process.cwd());
   if (place === undefined && !args.print) {
-    await checkTeam(surroundings, args);
+    await checkTeam(surroundings, { ...args, bus });
     await (await import("./offer-trust.ts")).offerTrust(surroundings);
     const inside = await inOwnSession(surroundings, args.backend, args.name ?? teamNameFrom(args.goal));
     if (inside !== undefined) return inside;
   }
-  return lead(surroundings, await createTeam(surroundings, args), args);
+  return lead(surroundings, await createTeam(surroundings, { ...args, bus }), args);
 }
 
 export type LeadArguments = Pick<TeamArguments, "teammates" | "coordinator" | "layout" | "print" | "outputFormat" | "isDemo">;
@@ -123,7 +125,7 @@ export async function lead(surroundings: Surroundings, team: NewTeam, args: Lead
 
 /** A worker takes the signal as a request to stop; one inside this process ends with it. */
 async function askToEnd(folder: string): Promise<void> {
-  const { members } = await openRoster(teamLayout(folder)).read();
+  const { members } = await readRoster(folder);
   for (const { process: its } of members) if (its && its.pid !== process.pid && isAlive(its)) process.kill(its.pid, "SIGTERM");
 }
 

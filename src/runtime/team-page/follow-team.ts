@@ -3,8 +3,7 @@ import { isAlive } from "../../platform/process.ts";
 import { watchFolder } from "../../platform/watch.ts";
 import { UserError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/team.ts";
-import { teamLayout } from "../../team/bus/file/layout.ts";
-import { openRoster } from "../../team/bus/file/roster.ts";
+import { readRoster } from "../../team/bus/team-bus.ts";
 import { LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 
 /** A process that is killed writes nothing; this looks at process ids alone, not at files. */
@@ -74,7 +73,7 @@ export async function followTeam({ folder, onChange, signal, livenessMs = LIVENE
 /** Of the lead and its teammates; none where the record was moved away, which is the last that happens. */
 async function processesOf(folder: string): Promise<ProcessIdentity[]> {
   try {
-    const team = await openRoster(teamLayout(folder)).read();
+    const team = await readRoster(folder);
     return [team.lead?.process, ...team.members.map((member) => member.process)].filter((one) => one !== undefined);
   } catch (error) {
     if (error instanceof UserError) return [];

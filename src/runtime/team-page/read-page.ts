@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { teamLayout } from "../../team/bus/file/layout.ts";
-import { readTeam } from "../../team/bus/file/open.ts";
+import { readTeam } from "../../team/bus/team-bus.ts";
 import { LogReader, logPath, parseLogLine } from "../../team/team-log.ts";
 import { type BranchWork, branchWork, reportOf, type TeamReport } from "../team-report.ts";
 import { teamStatus } from "../team-status.ts";

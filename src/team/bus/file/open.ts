@@ -1,14 +1,18 @@
+import { join } from "node:path";
+import { writeAtomic } from "../../../platform/files.ts";
 import { isAlive, selfIdentity } from "../../../platform/process.ts";
 import { watchFolder } from "../../../platform/watch.ts";
-import type { ProcessIdentity, TeamBus, TeamConfig, TeamTask, Waiting } from "../../../protocol/team.ts";
+import type { ProcessIdentity, TeamBus, TeamConfig } from "../../../protocol/team.ts";
 import type { BadMail } from "../bad-mail.ts";
+import type { TeamPicture } from "../picture.ts";
 import { memberNames } from "../recipients.ts";
-import type { PresenceRecord } from "../schemas.ts";
+import { TeamConfigSchema } from "../schemas.ts";
 import { taskList } from "../task-list.ts";
 import { waitingIn } from "./box.ts";
-import { makeFolder, makeInbox, teamLayout } from "./layout.ts";
+import { makeFolder, makeInbox, type TeamLayout, teamLayout } from "./layout.ts";
 import { openMailbox } from "./mailbox.ts";
 import { openPresence, readPresence } from "./presence.ts";
+import { highestRevision, openRevisions } from "./revisions.ts";
 import { createRoster, openRoster, refuseNewerTeam } from "./roster.ts";
 import { openTaskRecords } from "./tasks.ts";
 
@@ -59,23 +63,40 @@ export async function openFileBus(options: FileBusOptions): Promise<FileBus> {
 
 /** Makes the folders and the first roster revision. Throws a UserError when the team is there already. */
 export async function createFileTeam(teamFolder: string, team: Omit<TeamConfig, "version" | "revision">): Promise<TeamConfig> {
-  const layout = teamLayout(teamFolder);
-  for (const folder of [layout.folder, layout.roster, layout.tasks, layout.inboxes, layout.presence, layout.boot]) await makeFolder(folder);
+  const layout = await makeTeamFolders(teamFolder);
   const first = await createRoster(layout, team);
   for (const name of memberNames(first)) await makeInbox(layout, name);
   return first;
 }
 
-export type TeamPicture = {
-  team: TeamConfig;
-  tasks: TeamTask[];
-  /** With the process of each; corrected like Presence.list(). */
-  presence: PresenceRecord[];
-  boxes: Record<string, Waiting>;
-};
+export async function makeTeamFolders(teamFolder: string): Promise<TeamLayout> {
+  const layout = teamLayout(teamFolder);
+  for (const folder of [layout.folder, layout.roster, layout.tasks, layout.inboxes, layout.presence, layout.boot]) await makeFolder(folder);
+  return layout;
+}
+
+/** A team's last state, from another bus. Once is enough: what stands there already stays. */
+export async function writeFileRecord(teamFolder: string, { team, tasks, presence }: TeamPicture): Promise<void> {
+  const layout = await makeTeamFolders(teamFolder);
+  if ((await highestRevision(layout.roster)) === 0)
+    await openRevisions({ folder: layout.roster, what: "The roster", schema: TeamConfigSchema }).add(team);
+  await writeAtomic(layout.config, `${JSON.stringify(team, undefined, 2)}\n`);
+  const records = openTaskRecords(layout);
+  for (const task of tasks) if ((await records.record(task.id).latest()) === undefined) await records.record(task.id).add(task);
+  const gone: ProcessIdentity = { pid: 0, startedAt: "ended" };
+  for (const state of presence)
+    await writeAtomic(join(layout.presence, `${state.name}.json`), `${JSON.stringify({ ...state, process: gone })}\n`);
+}
+
+/** Throws a UserError where there is none, or a newer program wrote it. */
+export async function readFileRoster(teamFolder: string): Promise<TeamConfig> {
+  const layout = teamLayout(teamFolder);
+  await refuseNewerTeam(layout);
+  return openRoster(layout).read();
+}
 
 /** A look at a team without being in it: nothing is written, no watch is set. */
-export async function readTeam(teamFolder: string): Promise<TeamPicture> {
+export async function readFileTeam(teamFolder: string): Promise<TeamPicture> {
   const layout = teamLayout(teamFolder);
   await refuseNewerTeam(layout);
   const team = await openRoster(layout).read();

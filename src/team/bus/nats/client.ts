@@ -1,19 +1,11 @@
 import { readFile } from "node:fs/promises";
-import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
-import type { KV, KvOptions } from "@nats-io/kv";
-import type { ObjectStore } from "@nats-io/obj";
-import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
+import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { type KV, Kvm, type KvOptions } from "@nats-io/kv";
+import { type ObjectStore, Objm } from "@nats-io/obj";
+import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection, nkeyAuthenticator } from "@nats-io/transport-node";
 import { isErrno } from "../../../platform/files.ts";
 import { UserError } from "../../../protocol/errors.ts";
-
-/** `url`: nats://host:port or tls://host:port. Secrets are in files alone, never in the address. */
-export type BusAddress = {
-  url: string;
-  /** A file with the user's nkey seed (a line that begins with SU), or a .creds file (JWT and seed). */
-  credentials?: string;
-  /** PEM files. */
-  tls?: { ca?: string; certificate?: string; key?: string };
-};
+import { type BusAddress, SECRET_IN_ADDRESS } from "../address.ts";
 
 export type BusClient = AsyncDisposable & {
   address: string;
@@ -36,17 +28,8 @@ const WRONG_LAST_SEQUENCE = [10071, 10164];
 
 /** Throws a UserError that says what is wrong with the server and how it is mended. Reconnects by itself afterwards. */
 export async function connectBus(address: BusAddress): Promise<BusClient> {
-  const [{ connect, credsAuthenticator, nkeyAuthenticator }, { jetstream, jetstreamManager }, { Kvm }] = await Promise.all([
-    import("@nats-io/transport-node"),
-    import("@nats-io/jetstream"),
-    import("@nats-io/kv"),
-  ]);
   const shown = shownAddress(address.url);
-  if (shown !== address.url) {
-    throw new UserError(
-      `No user and password in the bus's address: other users of this machine can read them. Name a file with the nkey seed.`,
-    );
-  }
+  if (shown !== address.url) throw new UserError(SECRET_IN_ADDRESS);
   const credentials = address.credentials === undefined ? undefined : await secretFile(address.credentials, "credentials");
   const options: ConnectionOptions = {
     servers: address.url,
@@ -85,7 +68,6 @@ export async function connectBus(address: BusAddress): Promise<BusClient> {
       bucket: (name, wanted) => buckets.create(name, wanted),
       existing: (name) => buckets.open(name),
       async objects(name, isNew = false) {
-        const { Objm } = await import("@nats-io/obj");
         const stores = new Objm(stream);
         return isNew ? stores.create(name) : stores.open(name);
       },

@@ -1,4 +1,4 @@
-import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
+import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type JsMsg } from "@nats-io/jetstream";
 import { UserError } from "../../../protocol/errors.ts";
 import type { Envelope, Mailbox } from "../../../protocol/team.ts";
 import type { BadMail } from "../bad-mail.ts";
@@ -50,7 +50,6 @@ export function openNatsMailbox(options: NatsMailboxOptions): Mailbox & AsyncDis
   async function begin(): Promise<Consumer> {
     const name = names.consumer(self.name);
     const made = await persistently(client, async () => {
-      const { AckPolicy, DeliverPolicy } = await import("@nats-io/jetstream");
       const before = await client.manager.consumers.info(names.mailStream, name).catch(ignoreMissing);
       // Who was cut off, and replaced meanwhile, must not take the box back when its link is there again.
       if (before && Number(before.config.description) > self.epoch) {

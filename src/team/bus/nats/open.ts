@@ -1,11 +1,13 @@
+import { RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { isAlive, processPlace, selfIdentity } from "../../../platform/process.ts";
 import { RevisionConflict, UserError } from "../../../protocol/errors.ts";
 import type { ProcessIdentity, TeamBus, TeamConfig } from "../../../protocol/team.ts";
+import type { BusAddress } from "../address.ts";
 import type { BadMail } from "../bad-mail.ts";
 import { rosterOf } from "../roster.ts";
 import { TeamConfigSchema } from "../schemas.ts";
 import { taskList } from "../task-list.ts";
-import { type BusAddress, type BusClient, connectBus, persistently } from "./client.ts";
+import { type BusClient, connectBus, persistently } from "./client.ts";
 import { openNatsMailbox } from "./mailbox.ts";
 import { busNames, ROSTER_KEY } from "./names.ts";
 import { ALIVE_MS, openNatsPresence } from "./presence.ts";
@@ -30,7 +32,6 @@ export type NatsBusOptions = {
 export async function createNatsTeam(address: BusAddress, team: Omit<TeamConfig, "version" | "revision">): Promise<TeamConfig> {
   await using client = await connectBus(address);
   const names = busNames(team.name);
-  const { RetentionPolicy, StorageType } = await import("@nats-io/jetstream");
   await persistently(client, () =>
     client.manager.streams.add({
       name: names.mailStream,
@@ -61,6 +62,21 @@ export async function createNatsTeam(address: BusAddress, team: Omit<TeamConfig,
     throw new UserError(`There is a team "${team.name}" on the bus at ${client.address} already. Choose another name with --name.`);
   }
   return first;
+}
+
+/** All that the server holds of a team. */
+export async function removeNatsTeam(address: BusAddress, team: string): Promise<void> {
+  await using client = await connectBus(address);
+  const names = busNames(team);
+  const streams = [
+    names.mailStream,
+    ...[names.stateBucket, names.taskBucket, names.aliveBucket].map((name) => `KV_${name}`),
+    `OBJ_${names.artifacts}`,
+  ];
+  for (const stream of streams)
+    await persistently(client, () => client.manager.streams.delete(stream)).catch((error: unknown) => {
+      if (!(error instanceof Error && error.name === "StreamNotFoundError")) throw error;
+    });
 }
 
 /** Joins a team as one of its members. Throws a UserError when the server can't be used or has no such team. */

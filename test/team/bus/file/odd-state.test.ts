@@ -3,7 +3,7 @@ import { appendFile, copyFile, mkdir, rm, symlink, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { UserError } from "../../../../src/protocol/errors.ts";
-import { readTeam } from "../../../../src/team/bus/file/open.ts";
+import { readFileTeam } from "../../../../src/team/bus/file/open.ts";
 import { LogReader, logPath, parseLogLine } from "../../../../src/team/team-log.ts";
 import { fileTeam } from "./file-team.ts";
 
@@ -25,7 +25,7 @@ test.each(Object.entries(ODD))("%s in the place of a revision is one line that n
     await lead.tasks.create({ subject: "x", description: "", blockedBy: [] });
     const path = join(team.teamFolder, part, "2.json");
     await make(path);
-    const error = await readTeam(team.teamFolder).catch((thrown: unknown) => thrown);
+    const error = await readFileTeam(team.teamFolder).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UserError);
     expect(String(error)).toContain(`${path} `);
     expect(String(error)).toContain("Put 1.json of that folder in its place");
@@ -44,7 +44,7 @@ test("what is no folder is named, and a number that no revision can have counts 
   await using team = await fileTeam("alice");
   const lead = await team.open("lead");
   await copyFile(join(team.teamFolder, "roster", "1.json"), join(team.teamFolder, "roster", "99999999999999999999999.json"));
-  expect((await readTeam(team.teamFolder)).team.name).toBe("auth");
+  expect((await readFileTeam(team.teamFolder)).team.name).toBe("auth");
   await writeFile(join(team.teamFolder, "tasks", "1"), "");
   await expect(lead.tasks.list()).rejects.toThrow(/tasks\/1 is no folder of a team/);
   await rm(join(team.teamFolder, "tasks"), { recursive: true });

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { UserError } from "../../../../src/protocol/errors.ts";
-import { createFileTeam, readTeam } from "../../../../src/team/bus/file/open.ts";
+import { createFileTeam, readFileTeam } from "../../../../src/team/bus/file/open.ts";
 import { tempFolder } from "../../../support/temp.ts";
 import { message, sampleMember, sampleTeam } from "../sample-team.ts";
 import { fileTeam } from "./file-team.ts";
@@ -46,7 +46,7 @@ test("a team that a newer program wrote is refused in one clear line", async () 
   const opened = team.open("alice");
   await expect(opened).rejects.toThrow(UserError);
   await expect(opened).rejects.toThrow("was written by a newer RooCode (format 2, this one reads 1). Update RooCode and try again.");
-  await expect(readTeam(team.teamFolder)).rejects.toThrow("newer RooCode");
+  await expect(readFileTeam(team.teamFolder)).rejects.toThrow("newer RooCode");
 });
 
 test("fields of a newer program in the same format survive a change by this one", async () => {
@@ -62,17 +62,17 @@ test("a team that is there is not made again, and one that is not there is not o
   await using team = await fileTeam("alice");
   await expect(createFileTeam(team.teamFolder, sampleTeam())).rejects.toThrow("roocode team resume auth");
   await using empty = await tempFolder();
-  await expect(readTeam(join(empty.path, "none"))).rejects.toThrow("There is no team in");
+  await expect(readFileTeam(join(empty.path, "none"))).rejects.toThrow("There is no team in");
 });
 
-test("readTeam shows members, tasks, presence and waiting mail without joining", async () => {
+test("readFileTeam shows members, tasks, presence and waiting mail without joining", async () => {
   await using team = await fileTeam("alice");
   const alice = await team.open("alice", 1, { pid: process.pid, startedAt: "another life" });
   await alice.mailbox.send("lead", message("x"));
   await alice.tasks.create({ subject: "x", description: "", blockedBy: [] });
   await alice.presence.beat({ name: "alice", status: "busy", at: "" });
   const before = await readdir(team.teamFolder, { recursive: true });
-  expect(await readTeam(team.teamFolder)).toMatchObject({
+  expect(await readFileTeam(team.teamFolder)).toMatchObject({
     team: { name: "auth", revision: 1 },
     tasks: [{ id: "1", status: "pending" }],
     presence: [{ name: "alice", status: "dead", process: { pid: process.pid } }],
