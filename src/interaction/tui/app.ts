@@ -1,7 +1,7 @@
-import { type AutocompleteProvider, type Component, Container, isKeyRelease, matchesKey, type Terminal } from "@earendil-works/pi-tui";
+import { type AutocompleteProvider, type Component, isKeyRelease, matchesKey, type Terminal } from "@earendil-works/pi-tui";
 import type { AgentEvent } from "../../protocol/agent.ts";
 import type { ImageBlock } from "../../protocol/message.ts";
-import type { HumanAnswer, PermissionDecision, PermissionRequest } from "../../protocol/permission.ts";
+import type { HumanAnswer } from "../../protocol/permission.ts";
 import type { PlanAnswer } from "../../tools/builtin/exit-plan-mode.ts";
 import type { Earlier } from "../earlier-messages.ts";
 import { PastedImages } from "../pasted-images.ts";
@@ -10,15 +10,11 @@ import type { InputListener, Key, Screen, ScreenTheme } from "../screen.ts";
 import type { SteeringQueue } from "../steering-queue.ts";
 import { visible } from "../visible.ts";
 import { Activity } from "./activity.ts";
-import { Dialog } from "./dialog.ts";
-import { permissionDialog } from "./permission-dialog.ts";
-import { Picker } from "./picker.ts";
-import { planDialog } from "./plan-dialog.ts";
 import { PromptEditor } from "./prompt-editor.ts";
+import { Questions } from "./questions.ts";
 import { QueueView } from "./queue-view.ts";
 import { ScreenTui } from "./screen-tui.ts";
 import { StatusLine } from "./status-line.ts";
-import { TextBlock } from "./text-block.ts";
 import type { Theme } from "./theme.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -43,18 +39,6 @@ export type TuiOptions = {
 /** The end of a run that took less is no news. */
 const LONG_MS = 20_000;
 
-/** Keys that were hit so shortly before a question stood there are no answer to it. */
-const QUIET_MS = 400;
-
-type OpenDialog = {
-  take(data: string): boolean;
-  words?: ((text: string) => void) | undefined;
-  /** A list that the person opened: Ctrl+C leaves it too. */
-  isList?: boolean;
-  /** What the person is called for. */
-  calls?: string;
-};
-
 /** The full screen of a session: events in, lines and keys out. Owns no agent state. */
 export class TuiScreen implements Screen {
   readonly #tui: ScreenTui;
@@ -62,16 +46,12 @@ export class TuiScreen implements Screen {
   readonly #options: TuiOptions;
   readonly #transcript: Transcript;
   readonly #activity: Activity;
-  readonly #question = new Container();
+  readonly #questions: Questions;
   readonly #editor: PromptEditor;
   readonly #images: PastedImages;
   #listener: InputListener | undefined;
-  /** Questions stand one after another. */
-  #queue: Promise<unknown> = Promise.resolve();
-  #dialog: OpenDialog | undefined;
   #openPrompt: ((line: string | undefined) => void) | undefined;
   #typed: string[] = [];
-  #lastKey = 0;
   #isClosed = false;
 
   constructor(options: TuiOptions) {
@@ -93,11 +73,19 @@ export class TuiScreen implements Screen {
     this.#activity = new Activity(this.#theme, () => this.#tui.requestRender(), options.panel ? "Ctrl+C stops the team" : undefined);
     this.#editor = new PromptEditor(this.#tui, this.#theme, options.completion);
     this.#images = new PastedImages((text) => this.dim(text));
+    this.#questions = new Questions({
+      theme,
+      editor: this.#editor,
+      rows: () => options.terminal.rows,
+      redraw: () => this.#tui.requestRender(),
+      onEscape: () => this.#listener?.key("escape"),
+      notify: options.notify,
+    });
     if (options.clipboard) this.#editor.onPasted = (text) => this.#images.marksFor(text);
     this.#editor.onLine = (text) => this.#onLine(text);
     const parts = [
       this.#transcript,
-      this.#question,
+      this.#questions,
       this.#activity,
       new QueueView(options.queue, this.#theme),
       ...(options.panel ? [options.panel] : []),
@@ -160,7 +148,7 @@ export class TuiScreen implements Screen {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#activity.close();
-    this.#question.clear();
+    this.#questions.close();
     this.#openPrompt?.(undefined);
     this.#tui.stop();
   }
@@ -206,125 +194,32 @@ export class TuiScreen implements Screen {
   }
 
   ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
-    const [title = "", ...body] = question.replace(/\s*>\s*$/, "").split("\n");
-    const dialog = new Dialog<string>(
-      { title, body: this.#text(body.join("\n")), choices: [], words: "Enter answers" },
-      this.#theme,
-      this.#rows,
-    );
-    return this.#show(dialog, (words) => words, signal);
+    return this.#questions.ask(question, signal);
   }
 
   pick<Value>(title: string, items: readonly PickItem<Value>[], signal?: AbortSignal): Promise<Value | undefined> {
-    const picker = new Picker({ title, items, typed: () => this.#editor.getText(), theme: this.#theme, rows: this.#rows });
-    const open = (answer: (value: Value | undefined) => void): OpenDialog => {
-      picker.onPick = answer;
-      const take = (data: string) => {
-        if (!matchesKey(data, "escape") && !matchesKey(data, "ctrl+c")) return picker.take(data);
-        answer(undefined);
-        return true;
-      };
-      return { take, isList: true };
-    };
-    return this.#stand(picker, open, signal);
+    return this.#questions.pick(title, items, signal);
   }
 
   choose(question: string, options: readonly string[], signal?: AbortSignal): Promise<string | undefined> {
-    const [title = "", ...body] = question.split("\n");
-    const choices = options.map((option) => ({ label: option, value: option }));
-    const dialog = new Dialog(
-      { title, body: this.#text(body.join("\n")), choices, words: "or type another answer" },
-      this.#theme,
-      this.#rows,
-    );
-    return this.#show(dialog, (words) => options[Number(words) - 1] ?? words, signal);
+    return this.#questions.choose(question, options, signal);
   }
 
-  async askPermission(
-    request: PermissionRequest,
-    decision: PermissionDecision,
-    alwaysRule: string | undefined,
-    signal: AbortSignal,
-  ): Promise<HumanAnswer | undefined> {
-    const dialog = permissionDialog({ request, decision, alwaysRule }, this.#theme, this.#rows);
-    const answer = await this.#show(dialog, undefined, signal, "no");
+  async askPermission(...question: Parameters<Screen["askPermission"]>): Promise<HumanAnswer | undefined> {
+    const [request] = question;
+    const answer = await this.#questions.askPermission(...question);
     if (answer !== undefined) this.#transcript.dim(`${request.agent}: ${request.tool}: you said ${answer}.`);
     return answer;
   }
 
   askPlan(plan: string, file: string, signal: AbortSignal): Promise<PlanAnswer | undefined> {
     this.#transcript.markdown(plan);
-    return this.#show(planDialog(file, this.#theme, this.#rows), (feedback) => ({ feedback }), signal);
+    return this.#questions.askPlan(file, signal);
   }
-
-  /** `onEscape`: what Esc means where it interrupts nothing; without it the question stays. */
-  #show<Value>(
-    dialog: Dialog<Value>,
-    fromWords: ((words: string) => Value) | undefined,
-    signal: AbortSignal = new AbortController().signal,
-    onEscape?: Value,
-  ): Promise<Value | undefined> {
-    const open = (answer: (value: Value | undefined) => void): OpenDialog => {
-      dialog.onChoice = answer;
-      const take = (data: string) => {
-        if (!matchesKey(data, "escape")) return dialog.take(data, this.#editor.isEmpty);
-        this.#listener?.key("escape");
-        if (!signal.aborted && onEscape !== undefined) answer(onEscape);
-        return true;
-      };
-      return { take, words: fromWords && ((words) => answer(fromWords(words))), calls: dialog.title };
-    };
-    return this.#stand(dialog, open, signal);
-  }
-
-  #stand<Value>(
-    component: Component,
-    open: (answer: (value: Value | undefined) => void) => OpenDialog,
-    signal: AbortSignal = new AbortController().signal,
-  ): Promise<Value | undefined> {
-    const shown = this.#queue.then(async () => {
-      if (!(component instanceof Picker)) await this.#untilQuiet(signal);
-      if (signal.aborted || this.#isClosed) return undefined;
-      const draft = this.#editor.getText();
-      this.#editor.setText("");
-      try {
-        return await new Promise<Value | undefined>((resolve) => {
-          signal.addEventListener("abort", () => resolve(undefined), { once: true });
-          this.#dialog = open(resolve);
-          this.#question.addChild(component);
-          if (this.#dialog.calls !== undefined) this.#options.notify?.(this.#dialog.calls);
-          this.#tui.requestRender();
-        });
-      } finally {
-        this.#dialog = undefined;
-        this.#question.clear();
-        if (!this.#isClosed) this.#editor.setText(draft);
-        this.#tui.requestRender();
-      }
-    });
-    this.#queue = shown.catch(() => undefined);
-    return shown;
-  }
-
-  async #untilQuiet(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const rest = QUIET_MS - (performance.now() - this.#lastKey);
-      if (rest <= 0 || signal.aborted || this.#isClosed) return;
-      await new Promise((resolve) => setTimeout(resolve, rest));
-    }
-  }
-
-  #text(text: string): (width: number) => string[] {
-    if (text === "") return () => [];
-    const block = new TextBlock(text);
-    return (width) => block.render(width);
-  }
-
-  readonly #rows = (): number => this.#options.terminal.rows;
 
   #onLine(text: string): void {
-    if (this.#dialog) {
-      if (text.trim() !== "") this.#dialog.words?.(text);
+    if (this.#questions.isOpen) {
+      this.#questions.words(text);
       return;
     }
     if (this.#listener?.line(text)) return;
@@ -336,17 +231,17 @@ export class TuiScreen implements Screen {
   /** True when the key was not for the input. */
   #onKey(data: string): boolean {
     if (isKeyRelease(data)) return false;
-    this.#lastKey = performance.now();
+    this.#questions.noteKey();
     this.#activity.clearHint();
-    if (matchesKey(data, "ctrl+c") && !this.#dialog?.isList) {
+    if (matchesKey(data, "ctrl+c") && !this.#questions.isList) {
       this.#onInterrupt();
       return true;
     }
-    if (this.#dialog?.take(data)) {
+    if (this.#questions.take(data)) {
       this.#tui.requestRender();
       return true;
     }
-    if (!this.#dialog && this.#options.panel?.take(data, this.#editor.isEmpty)) {
+    if (!this.#questions.isOpen && this.#options.panel?.take(data, this.#editor.isEmpty)) {
       this.#tui.requestRender();
       return true;
     }
