@@ -35,7 +35,8 @@ async function installed() {
   const socket = await tmuxSocket();
   /** Starts a session in a terminal and gives what it shows. */
   const start = async (extra: Record<string, string> = {}) => {
-    const env = { ...childEnvironment(home.home), ...model.env("anthropic"), PATH: `${bin}:${process.env.PATH}`, ...extra };
+    // The tmux server has the CI of whoever runs the tests.
+    const env = { ...childEnvironment(home.home), ...model.env("anthropic"), CI: "", PATH: `${bin}:${process.env.PATH}`, ...extra };
     const settings = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
     // The shell's own start may set another PATH.
     const command = `PATH=${env.PATH} ${process.execPath} ${join(lib, "bin", "roocode.js")}; exec sleep 1000`;
