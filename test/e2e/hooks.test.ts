@@ -91,7 +91,7 @@ test("permission_request: a hook answers where nobody is there, but no sticky qu
   );
   await using home = await testHome(FILES);
   await hooks(home, [
-    { event: "permission_request", action: command(`cat >> "$HOME/asked"; echo >> "$HOME/asked"; echo '{"decision":"allow"}'`) },
+    { event: "permission_request", action: command(`printf '%s\\n' "$(cat)" >> "$HOME/asked"; echo '{"decision":"allow"}'`) },
     { event: "permission_request", if: 'subject == "touch refused"', action: command("echo 'not this' >&2; exit 2") },
   ]);
   const file = join(home.data, "config.yaml");

@@ -26,7 +26,8 @@ async function hooks(home: TestHome, entries: readonly object[]): Promise<void> 
 }
 
 const command = (text: string) => ({ type: "command", command: text });
-const LOGS = command('cat >> "$HOME/log"; echo >> "$HOME/log"');
+// One write a line: hooks of one event run beside each other.
+const LOGS = command(`printf '%s\\n' "$(cat)" >> "$HOME/log"`);
 
 function print(home: TestHome, model: FakeModel, ...args: string[]): Promise<Finished> {
   return home.roocode(["-p", "go", "--permission-mode", "bypassPermissions", ...args], { env: model.env("anthropic") });

@@ -363,7 +363,7 @@ describe("sub-agents", { timeout: LONG }, () => {
     const command = (text: string) => ({ type: "command", command: text });
     const once = `[ -e ${log}.once ] || { touch ${log}.once; echo not yet >&2; exit 2; }`;
     const hooks = [
-      ...["subagent_start", "subagent_stop"].map((event) => ({ event, action: command(`cat >> ${log}; echo >> ${log}`) })),
+      ...["subagent_start", "subagent_stop"].map((event) => ({ event, action: command(`printf "%s\\n" "$(cat)" >> ${log}`) })),
       { event: "subagent_stop", if: 'agent_type == "Explore"', action: command(once) },
       { event: "subagent_start", action: { type: "agent", prompt: "TASK HOOK", description: "looks on" } },
     ];
